@@ -1,0 +1,85 @@
+"""ROOT TTrees as Zarr reference stores, read with uproot's API and without parsing ROOT."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from vroot import exceptions
+from vroot._version import __version__
+from vroot.branch import HasBranches, TBranch
+from vroot.directory import Directory
+from vroot.exceptions import KeyInFileError, MissingExtraError, VrootError
+from vroot.file import File
+from vroot.file import open_file as open  # noqa: A004  # the name that uproot has
+from vroot.model import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings
+from vroot.tree import TTree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "AsDouble32",
+    "AsDtype",
+    "AsFloat16",
+    "AsJagged",
+    "AsStrings",
+    "Directory",
+    "File",
+    "HasBranches",
+    "KeyInFileError",
+    "TBranch",
+    "TTree",
+    "VrootError",
+    "__version__",
+    "exceptions",
+    "open",
+    "scan",
+]
+
+
+def scan(
+    source: str | Path,
+    out: str | Path | None = None,
+    *,
+    url: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Scan a ROOT file into a reference store.
+
+    Parameters
+    ----------
+    source : str or pathlib.Path
+        Path or URL of a ROOT file, or "file:object" for one directory or tree of it.
+    out : str or pathlib.Path, optional
+        Where to write the store: ``.json``, or ``.json.zst`` for a compressed one. It is written
+        whole or not at all.
+    url : str, optional
+        The address to publish, where the file will be read from, if that is not where it is
+        scanned. A relative one starts from the folder of the store.
+    storage_options : mapping, optional
+        Options for fsspec, if the source is a URL.
+    progress : callable, optional
+        Called with the path of an object, the number of branches that are done, and how many
+        there are in that object.
+
+    Returns
+    -------
+    dict
+        The references, which `vroot.open` takes.
+
+    Raises
+    ------
+    MissingExtraError
+        If uproot is not installed.
+    FileNotFoundError
+        If there is no such file.
+    DeserializationError
+        If it is not a ROOT file, or its directories cannot be read.
+    """
+    try:
+        from vroot.scanner import scan_file  # noqa: PLC0415  # the reader works without uproot
+    except ImportError as err:
+        raise MissingExtraError("scanning a ROOT file", err.name or "uproot", "scan") from err
+    return scan_file(source, out, url=url, storage_options=storage_options, progress=progress)

@@ -1,0 +1,495 @@
+"""The ``vroot`` command: scan ROOT files, and look into reference stores."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import itertools
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, NoReturn
+from urllib.parse import urlsplit
+
+import vroot
+from vroot import Directory, TBranch, TTree
+from vroot.exceptions import DeserializationError, KeyInFileError, UnsupportedError, VrootError
+from vroot.filters import regularize_filter
+from vroot.model import Unsupported
+from vroot.store.references import is_reference_name
+
+__all__ = ["main"]
+
+SIDECAR_SUFFIX = ".refs.json"
+SUMMARY = (
+    "{output}: trees {trees}, branches {branches}, baskets {baskets}, "
+    "unsupported branches {unsupported_branches}, bytes {output_bytes}\n"
+)
+MAX_CELL_CHARACTERS = 32
+COLUMN_MARGIN = 3
+EXIT_OK, EXIT_ERROR, EXIT_INTERRUPTED = 0, 1, 130
+
+
+class _OutputClosedError(Exception):
+    """Whoever read standard output has gone away."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments after the program's name; those of the process by default.
+
+    Returns
+    -------
+    int
+        The exit code: 0, 1 after an error, 130 after an interrupt.
+
+    Raises
+    ------
+    SystemExit
+        With code 2 for wrong usage, and with code 0 after ``--help`` and ``--version``.
+    """
+    args = _parser().parse_args(argv)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: _complain("warning:", message)
+            return int(args.run(args))
+    except _OutputClosedError:
+        return EXIT_OK
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return EXIT_INTERRUPTED
+    except (VrootError, OSError) as error:
+        if args.traceback:
+            raise
+        _complain("error:", error)
+        return EXIT_ERROR
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    summary = "Scan ROOT files into reference stores, and look into them."
+    parser = argparse.ArgumentParser(prog="vroot", description=summary)
+    parser.add_argument("--version", action="version", version=f"vroot {vroot.__version__}")
+    _add_traceback(parser, default=False)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, run, add_arguments, summary in (
+        ("scan", _scan, _add_scan, "scan ROOT files and write references to their baskets"),
+        ("ls", _ls, _add_ls, "list the objects of a directory, or the branches of a tree"),
+        ("show", _show, _add_show, "show the branches of a tree as uproot does"),
+        ("head", _head, _add_head, "print the first entries of branches"),
+    ):
+        command = commands.add_parser(name, help=summary, description=summary)
+        command.set_defaults(run=run, parser=command)
+        add_arguments(command)
+        # Without a default, which would overwrite what the main parser has seen.
+        _add_traceback(command, default=argparse.SUPPRESS)
+    return parser
+
+
+def _add_traceback(parser: argparse.ArgumentParser, *, default: object) -> None:
+    parser.add_argument(
+        "--traceback", action="store_true", default=default, help="show the traceback of an error"
+    )
+
+
+def _add_scan(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("sources", nargs="+", metavar="FILE.root", help="a path or URL")
+    add("-o", "--output", metavar="REFS", help="a .json or .json.zst file, or a folder (DIR/)")
+    add("--url", help="the address to publish in place of the one scanned")
+    add("-q", "--quiet", action="store_true", help="show no progress bar")
+    add("--json", action="store_true", help="print the summary as JSON")
+    parser.epilog = f"Without -o, the references go to FILE.root{SIDECAR_SUFFIX}, beside the file."
+
+
+def _add_ls(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("refs", metavar="REFS[:path]", help="references or a ROOT file, a path or URL")
+    add("-r", "--recursive", action="store_true", help="descend into all levels")
+    add("--json", action="store_true", help="print JSON")
+
+
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("refs", metavar="REFS:TREE", help="a tree of references or of a ROOT file")
+    for column, width in (("name", 20), ("typename", 24), ("interpretation", 30)):
+        about = "characters of this column (default: %(default)s)"
+        add(f"--{column}-width", type=_at_least(3), default=width, metavar="N", help=about)
+    about = 'show only such branches: a name, glob or "/regex/i"; may be repeated'
+    add("--filter-name", action="append", metavar="PATTERN", help=about)
+
+
+def _add_head(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("refs", metavar="REFS:TREE", help="a tree of references or of a ROOT file")
+    add("branches", nargs="*", metavar="branch", help="default: all that can be read")
+    add("-n", type=_at_least(0), default=5, metavar="N", help="entries (default: %(default)s)")
+    add("--start", type=int, default=0, metavar="N", help="first entry; negative: from the end")
+    add("--json", action="store_true", help="print a JSON list of records")
+
+
+def _at_least(minimum: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if int(text) < minimum:
+            raise argparse.ArgumentTypeError(f"{text} is less than {minimum}")
+        return int(text)
+
+    return number
+
+
+# --- scan -----------------------------------------------------------------------------------------
+
+
+def _scan(args: argparse.Namespace) -> int:
+    code, summaries = EXIT_OK, []
+    for source, output in zip(args.sources, _outputs(args), strict=True):
+        try:
+            with _progress_bar(Path(source).name, quiet=args.quiet) as progress:
+                vroot.scan(source, output, url=args.url, progress=progress)
+            summary = _summary(source, output)
+        except (VrootError, OSError) as error:
+            if args.traceback:
+                raise
+            # One file that cannot be scanned does not keep the others from it.
+            _complain("error:", error)
+            code = EXIT_ERROR
+            continue
+        summaries.append(summary)
+        if not args.json:
+            # Nor does a reader of the report who has gone away.
+            with contextlib.suppress(_OutputClosedError):
+                _write(SUMMARY.format(**summary | {"output": _printable(output)}))
+    if args.json:
+        _write_json(summaries)
+    return code
+
+
+def _outputs(args: argparse.Namespace) -> list[str]:
+    """Decide where the references of each source go; wrong usage exits."""
+    sources: list[str] = args.sources
+    usage_error: Callable[[str], NoReturn] = args.parser.error
+    if len(sources) > 1 and args.url is not None:
+        usage_error(f"--url goes with one file, not with {len(sources)}")
+    if args.output is None:
+        for source in sources:
+            if "://" in source or (":" in source and not Path(source).exists()):
+                usage_error(f"{source!r} is not a local file: say with -o where to write")
+        outputs = [source + SIDECAR_SUFFIX for source in sources]
+    elif "://" in args.output:
+        usage_error(f"references are written to local files, not to {args.output!r}")
+    elif args.output.endswith(("/", os.sep)) or Path(args.output).is_dir():
+        Path(args.output).mkdir(parents=True, exist_ok=True)
+        names = [Path(urlsplit(s).path if "://" in s else s).name for s in sources]
+        outputs = [str(Path(args.output, name + SIDECAR_SUFFIX)) for name in names]
+    elif len(sources) > 1:
+        usage_error(f"-o must be a folder (DIR/) for {len(sources)} files")
+    elif is_reference_name(args.output):
+        outputs = [args.output]
+    else:
+        usage_error(f"{args.output!r} must end in .json or .json.zst, or be a folder (DIR/)")
+    twice = [output for output, times in Counter(outputs).items() if times > 1]
+    if twice:
+        usage_error(f"{twice[0]!r} would hold the references of several files")
+    return outputs
+
+
+@contextlib.contextmanager
+def _progress_bar(name: str, *, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show a bar on a terminal, if rich is there; else give nothing to call."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    try:
+        from rich import console, markup, progress
+    except ImportError:
+        yield None
+        return
+    with progress.Progress(console=console.Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(markup.escape(_printable(name)), total=None)
+
+        def update(object_path: str, done: int, total: int) -> None:
+            description = markup.escape(_printable(f"{name}: {object_path}"))
+            bar.update(task, description=description, completed=done, total=total)
+
+        yield update
+
+
+def _summary(source: str, output: str) -> dict[str, Any]:
+    """Count what the references in `output` hold."""
+    file = vroot.open(output)
+    trees = [item for *_, item in _objects(file, recursive=True) if isinstance(item, TTree)]
+    branches = [branch for tree in trees for branch in tree.itervalues(recursive=True)]
+    return {
+        "source": source,
+        "output": output,
+        "trees": len(trees),
+        "branches": len(branches),
+        "baskets": sum(branch.num_baskets for branch in branches),
+        "unsupported_branches": sum(isinstance(b.interpretation, Unsupported) for b in branches),
+        "output_bytes": Path(output).stat().st_size,
+    }
+
+
+# --- ls, show, head -------------------------------------------------------------------------------
+
+
+def _ls(args: argparse.Namespace) -> int:
+    item = vroot.open(args.refs)
+    table: list[tuple[object, ...]]
+    if isinstance(item, Directory):
+        table = [("name", "classname", "title", "num_entries")]
+        for path, classname, title, found in _objects(item, recursive=args.recursive):
+            num_entries = found.num_entries if isinstance(found, TTree) else None
+            table.append((path, classname, title, num_entries))
+    else:
+        table = [("name", "typename", "title")]
+        for path, branch in _branches(_tree(item, args.refs), recursive=args.recursive):
+            table.append((path, branch.typename, branch.title))
+    if args.json:
+        _write_json([dict(zip(table[0], row, strict=True)) for row in table[1:]])
+    else:
+        _write_table([_column(str(name), cells) for name, *cells in zip(*table, strict=True)])
+    return EXIT_OK
+
+
+def _objects(
+    directory: Directory, *, recursive: bool
+) -> Iterator[tuple[str, str, str | None, object]]:
+    """Give path, class name, title and, where it can be had, the object itself."""
+    for path, classname in directory.iterclassnames(recursive=recursive):
+        title: str | None = None
+        item: object = None
+        # Not every object can be read, and a name with a slash in it is no path to look up.
+        with contextlib.suppress(KeyInFileError, UnsupportedError):
+            title = directory.title_of(path)
+            item = directory[path]
+        yield path, classname, title, item
+
+
+def _branches(tree: TTree | TBranch, *, recursive: bool) -> Iterator[tuple[str, TBranch]]:
+    """Give the branches of a tree or a branch; a branch that has none stands for itself."""
+    if isinstance(tree, TBranch) and not tree.branches:
+        yield tree.name, tree
+    else:
+        yield from tree.iteritems(recursive=recursive)
+
+
+def _tree(item: object, refs: str) -> TTree | TBranch:
+    if not isinstance(item, TTree | TBranch):
+        raise UnsupportedError(f"{refs} is a {type(item).__name__}, not a tree or branch")
+    return item
+
+
+def _show(args: argparse.Namespace) -> int:
+    try:
+        accepts = regularize_filter(args.filter_name)
+    except (re.error, ValueError) as error:
+        args.parser.error(f"argument --filter-name: {error}")
+    table = io.StringIO()
+    _tree(vroot.open(args.refs), args.refs).show(
+        filter_name=accepts,
+        name_width=args.name_width,
+        typename_width=args.typename_width,
+        interpretation_width=args.interpretation_width,
+        stream=table,
+    )
+    _write("\n".join(map(_printable, table.getvalue().split("\n"))))
+    return EXIT_OK
+
+
+def _head(args: argparse.Namespace) -> int:
+    tree = _tree(vroot.open(args.refs), args.refs)
+    total = tree.num_entries
+    start = min(args.start, total) if args.start >= 0 else max(args.start + total, 0)
+    entries = range(start, min(start + args.n, total))
+    values = _read(tree, args.branches, entries) if args.branches else _read_all(tree, entries)
+    # A branch can have fewer entries than its tree.
+    rows = list(itertools.zip_longest(entries, *values.values()))
+    if args.json:
+        _write_json([dict(zip(values, row[1:], strict=True)) for row in rows])
+        return EXIT_OK
+    entry, *columns = (
+        _column(name, cells, MAX_CELL_CHARACTERS)
+        for name, *cells in zip(("entry", *values), *rows, strict=True)
+    )
+    for block in _blocks(entry, columns):
+        _write_table(block)
+    return EXIT_OK
+
+
+def _read(tree: TTree | TBranch, names: Sequence[str], entries: range) -> dict[str, list[Any]]:
+    """Read entries of the named branches, in one call."""
+    arrays = tree.arrays(names, entry_start=entries.start, entry_stop=entries.stop, how=dict)
+    return {name: array.tolist() for name, array in arrays.items()}
+
+
+def _read_all(tree: TTree | TBranch, entries: range) -> dict[str, list[Any]]:
+    """Read entries of all branches that can be read, and tell of those that cannot."""
+    readable: dict[str, TBranch] = {}
+    for path, branch in _branches(tree, recursive=True):
+        interpretation = branch.interpretation
+        if branch.branches:
+            continue  # what it holds is in those
+        if isinstance(interpretation, Unsupported):
+            _complain(f"left out {path}:", interpretation.reason)
+        elif path in readable:
+            _complain(f"left out another {path}:", "an earlier branch has that name")
+        else:
+            readable[path] = branch
+    values: dict[str, list[Any]] = {}
+    # All together they take the fewest requests, but one that fails spoils the call.
+    with contextlib.suppress(DeserializationError, UnsupportedError):
+        values = _read(tree, list(readable), entries) if tree.branches else {}
+    for path, branch in readable.items() if not values else ():
+        try:
+            values[path] = branch.array(entry_start=entries.start, entry_stop=entries.stop).tolist()
+        except (DeserializationError, UnsupportedError) as error:
+            _complain(f"left out {path}:", error)
+    if not values:
+        raise UnsupportedError(f"{tree.object_path} has no branch that can be read")
+    return values
+
+
+def _blocks(entry: _Column, columns: Sequence[_Column]) -> Iterator[list[_Column]]:
+    """Share columns out over tables that fit the terminal, each beginning with the entry."""
+    limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    block, used = [entry], entry.width
+    for column in columns:
+        if len(block) > 1 and used + column.width > limit:
+            yield block
+            block, used = [entry], entry.width
+        block.append(column)
+        used += column.width
+    yield block
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+class _Column(NamedTuple):
+    """A column of a table."""
+
+    heading: str
+    cells: Sequence[str]
+    justify: Literal["left", "right"]
+
+    @property
+    def width(self) -> int:
+        """Characters that it takes, with its margins."""
+        return max(map(len, (self.heading, *self.cells))) + COLUMN_MARGIN
+
+
+def _column(heading: str, values: Sequence[object], limit: int = sys.maxsize) -> _Column:
+    """Make a column of values, of which no more than `limit` characters are shown."""
+    texts = ["" if value is None else _printable(_brief(value, limit)) for value in values]
+    cells = [text if len(text) <= limit else text[: limit - 1] + "…" for text in texts]
+    is_number = all(isinstance(value, int | float | None) for value in values)
+    return _Column(_printable(heading), cells, "right" if is_number else "left")
+
+
+def _brief(value: object, limit: int) -> str:
+    """Write a value for people, though not much more of it than `limit` characters."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, str | bytes):
+        return str(value[: limit + 1])
+    if isinstance(value, Mapping):
+        pairs = itertools.islice(value.items(), limit)
+        return "{" + ", ".join(f"{key}: {_brief(item, limit)}" for key, item in pairs) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_brief(item, limit) for item in value[:limit]) + "]"
+    return str(value)
+
+
+def _write_table(columns: Sequence[_Column]) -> None:
+    """Print a table: drawn by rich on a terminal, else plain and never shortened."""
+    drawn = _rich_table(columns) if sys.stdout.isatty() else None
+    if drawn is not None:
+        _write(drawn)
+        return
+    lines = [""] * (len(columns[0].cells) + 2)
+    for column in columns:
+        width = column.width - COLUMN_MARGIN
+        for i, cell in enumerate((column.heading, "-" * width, *column.cells)):
+            padded = cell.rjust(width) if column.justify == "right" else cell.ljust(width)
+            lines[i] += padded + " " * COLUMN_MARGIN
+    _write("".join(f"{line.rstrip()}\n" for line in lines))
+
+
+def _rich_table(columns: Sequence[_Column]) -> str | None:
+    """Draw a table for the terminal; None if rich is not installed."""
+    try:
+        from rich import box, console, table, text
+    except ImportError:
+        return None
+    drawn = table.Table(box=box.SIMPLE_HEAD)
+    # As Text, names such as "[nJet]" are not taken for markup.
+    for column in columns:
+        drawn.add_column(text.Text(column.heading), justify=column.justify, overflow="fold")
+    for row in zip(*(column.cells for column in columns), strict=True):
+        drawn.add_row(*map(text.Text, row))
+    terminal = console.Console()
+    with terminal.capture() as capture:
+        terminal.print(drawn)
+    return capture.get()
+
+
+def _printable(text: str) -> str:
+    """Escape what would not stay in its cell, or would steer the terminal."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _complain(what: str, why: object = "") -> None:
+    """Print one line to standard error."""
+    reason = " ".join(str(why).split()) or (type(why).__name__ if why else "")
+    print(_printable(f"vroot: {what} {reason}".rstrip()), file=sys.stderr)
+
+
+def _write_json(items: Sequence[object]) -> None:
+    """Print a JSON list, one item a line."""
+    lines = ",\n".join(json.dumps(_jsonable(item), allow_nan=False) for item in items)
+    _write(f"[\n{lines}\n]\n" if items else "[]\n")
+
+
+def _jsonable(value: Any) -> Any:
+    """Replace what JSON has no notation for: NaN and infinities by null, bytes by text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {_jsonable(key): _jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(item) for item in value]
+    return value
+
+
+def _write(text: str) -> None:
+    """Print to standard output at once, whatever characters its encoding lacks."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except OSError as error:
+        # Otherwise the interpreter, on its way out, tries to write the rest and complains.
+        with contextlib.suppress(io.UnsupportedOperation):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise _OutputClosedError from error
+        raise

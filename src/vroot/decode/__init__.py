@@ -1,0 +1,1 @@
+"""From bytes to arrays: pure functions without I/O."""

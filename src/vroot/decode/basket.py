@@ -1,0 +1,118 @@
+"""A basket's uncompressed bytes, taken apart into data and entry offsets."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vroot.exceptions import CorruptBasketError
+
+__all__ = ["Basket", "join_basket", "split_basket"]
+
+OFFSET = struct.Struct(">i")
+
+
+@dataclass(frozen=True, eq=False)
+class Basket:
+    """The data of one basket, ready to be interpreted.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        The bytes of all entries, one after the other.
+    entries : int
+        Number of entries.
+    offsets : ndarray of int64, shape (entries + 1,), optional
+        Where the entries begin and end in `data`, if the basket stores it.
+    counts : ndarray of integers, shape (entries,), optional
+        Items in each entry according to the counter branch, for baskets without offsets.
+    """
+
+    data: npt.NDArray[np.uint8]
+    entries: int
+    offsets: npt.NDArray[np.int64] | None = None
+    counts: npt.NDArray[Any] | None = None
+
+
+def split_basket(payload: npt.NDArray[np.uint8], border_bytes: int, entries: int) -> Basket:
+    """Cut a basket's uncompressed bytes at its border.
+
+    Parameters
+    ----------
+    payload : ndarray of uint8
+        Everything after the TKey, uncompressed.
+    border_bytes : int
+        Length of the data (``fLast - fKeylen``).
+    entries : int
+        Entries in the basket.
+
+    Returns
+    -------
+    Basket
+        Without offsets if the data fill the payload.
+
+    Raises
+    ------
+    CorruptBasketError
+        If the tail is not a list of offsets that fit the data and the number of entries.
+
+    Notes
+    -----
+    The tail is big-endian int32: n + 1, the n offsets, counted from the beginning of the TKey, and
+    one unused word (ROOT: ``TBasket::Streamer``, ``TBuffer::WriteArray``). The first entry begins
+    right after the key, which is how the length of the key is known here.
+    """
+    data = payload[:border_bytes]
+    if border_bytes == payload.size:
+        return Basket(data, entries)
+    tail = payload[border_bytes:]
+    if tail.size != OFFSET.size * (entries + 2):
+        raise CorruptBasketError(
+            f"{tail.size} bytes of offsets do not belong to {entries} entries: expected "
+            f"{OFFSET.size * (entries + 2)}"
+        )
+    words = tail.view(">i4")
+    if words[0] != entries + 1:
+        raise CorruptBasketError(
+            f"the list of offsets has length {words[0]}, expected {entries + 1}"
+        )
+    offsets = np.empty(entries + 1, np.int64)
+    offsets[:-1] = words[1:-1]
+    if entries:
+        offsets[:-1] -= offsets[0]
+    offsets[-1] = border_bytes
+    steps = np.diff(offsets)
+    if (steps < 0).any():
+        entry = int((steps < 0).argmax())
+        raise CorruptBasketError(
+            f"entry {entry} of the basket ends before it begins: bytes {offsets[entry]} to "
+            f"{offsets[entry + 1]}"
+        )
+    return Basket(data, entries, offsets)
+
+
+def join_basket(data: bytes, offsets: npt.NDArray[np.integer[Any]] | None) -> bytes:
+    """Put data and offsets into one payload: the inverse of `split_basket`.
+
+    Parameters
+    ----------
+    data : bytes
+        The bytes of all entries.
+    offsets : ndarray of integers, shape (entries + 1,), optional
+        Where the entries begin and end in `data`.
+
+    Returns
+    -------
+    bytes
+        The payload of an uncompressed basket, whose border is the length of `data`.
+    """
+    if offsets is None:
+        return data
+    tail = np.zeros(offsets.size + 1, ">i4")
+    tail[0] = offsets.size
+    tail[1:-1] = offsets[:-1]
+    return data + tail.tobytes()

@@ -1,0 +1,203 @@
+"""ROOT's compressed blocks, and bare streams, to bytes."""
+
+from __future__ import annotations
+
+import lzma
+import struct
+import zlib
+from collections.abc import Iterator
+
+import cramjam
+import deflate
+import numpy as np
+import numpy.typing as npt
+import xxhash
+import zstandard
+
+from vroot.exceptions import CorruptBasketError
+from vroot.model import BLOCK_HEADER_BYTES, Stored
+
+__all__ = ["decompress", "iterate_blocks"]
+
+Bytes = npt.NDArray[np.uint8]
+
+LZ4_CHECKSUM = struct.Struct(">Q")
+TAGS = (b"ZL", b"ZS", b"L4", b"XZ", b"CS")
+
+
+def decompress(payload: memoryview, stored: Stored, uncompressed_bytes: int) -> Bytes:
+    """Turn a basket's payload into its uncompressed bytes.
+
+    Parameters
+    ----------
+    payload : memoryview of bytes
+        The bytes of the basket after its TKey (of a bare stream: after the block header too).
+    stored : str
+        How they are stored, see `vroot.model.Stored`.
+    uncompressed_bytes : int
+        The length that must come out.
+
+    Returns
+    -------
+    ndarray of uint8, shape (uncompressed_bytes,)
+        A view of `payload` if that is stored raw.
+
+    Raises
+    ------
+    CorruptBasketError
+        If a header, a checksum, a stream or a length is not as it should be.
+    """
+    if stored == "raw" or (stored == "mixed" and len(payload) == uncompressed_bytes):
+        if len(payload) != uncompressed_bytes:
+            raise CorruptBasketError(
+                f"a raw payload of {uncompressed_bytes} bytes has {len(payload)}"
+            )
+        return np.frombuffer(payload, np.uint8)
+    if stored in ("blocks", "mixed"):
+        return _decompress_blocks(payload, uncompressed_bytes)
+    return _decompress_stream(payload, stored, uncompressed_bytes)
+
+
+def iterate_blocks(payload: memoryview) -> Iterator[tuple[bytes, memoryview, int]]:
+    """Walk the compressed blocks of a payload.
+
+    Parameters
+    ----------
+    payload : memoryview of bytes
+        One or more blocks: a 2-byte tag, a method byte, 3 bytes little-endian of compressed and
+        3 of uncompressed length, and the data (ROOT: core/zip/src/RZip.cxx, ``R__zipMultiple``).
+
+    Yields
+    ------
+    tuple
+        Tag, compressed data, uncompressed length in bytes.
+
+    Raises
+    ------
+    CorruptBasketError
+        If a tag is unknown, or a block reaches beyond the payload.
+    """
+    start = 0
+    while start < len(payload):
+        header = bytes(payload[start : start + BLOCK_HEADER_BYTES])
+        if len(header) < BLOCK_HEADER_BYTES:
+            raise CorruptBasketError(
+                f"{len(header)} bytes at {start} of {len(payload)} are no block header of "
+                f"{BLOCK_HEADER_BYTES}"
+            )
+        tag = header[:2]
+        if tag not in TAGS:
+            raise CorruptBasketError(f"unknown compression tag {tag!r} at byte {start}")
+        compressed = int.from_bytes(header[3:6], "little")
+        stop = start + BLOCK_HEADER_BYTES + compressed
+        if stop > len(payload):
+            raise CorruptBasketError(
+                f"the block at byte {start} ends at {stop}, beyond the payload's {len(payload)}"
+            )
+        yield (
+            tag,
+            payload[start + BLOCK_HEADER_BYTES : stop],
+            int.from_bytes(header[6:9], "little"),
+        )
+        start = stop
+
+
+def _decompress_blocks(payload: memoryview, uncompressed_bytes: int) -> Bytes:
+    # All headers are checked before anything is allocated, so that a false length costs nothing.
+    blocks = list(iterate_blocks(payload))
+    total = sum(size for _, _, size in blocks)
+    if total != uncompressed_bytes:
+        raise CorruptBasketError(
+            f"the blocks hold {total} uncompressed bytes, expected {uncompressed_bytes}"
+        )
+    if len(blocks) == 1:
+        return _decompress_block(*blocks[0])
+    output = np.empty(uncompressed_bytes, np.uint8)
+    start = 0
+    for tag, data, size in blocks:
+        output[start : start + size] = _decompress_block(tag, data, size)
+        start += size
+    return output
+
+
+def _decompress_block(tag: bytes, data: memoryview, size: int) -> Bytes:
+    if tag == b"ZL":
+        return _decompress_stream(data, "zlib", size)
+    if tag == b"ZS":
+        return _decompress_stream(data, "zstd", size)
+    if tag == b"XZ":
+        return _decompress_stream(data, "xz", size)
+    if tag == b"L4":
+        return _decompress_lz4(data, size)
+    return _decompress_old(data, size)
+
+
+def _decompress_stream(data: memoryview, stored: Stored, size: int) -> Bytes:
+    try:
+        output: bytes | bytearray
+        if stored == "zlib":
+            output = deflate.zlib_decompress(data, size)
+        elif stored == "zstd":
+            output = _unzstd(data, size)
+        else:
+            output = _unxz(data, size)
+    except (deflate.DeflateError, zstandard.ZstdError, lzma.LZMAError, ValueError) as err:
+        raise CorruptBasketError(f"not a {stored} stream of {size} bytes: {err}") from err
+    return _checked(output, size)
+
+
+def _unzstd(data: memoryview, size: int) -> bytes:
+    # A frame that states its size is allocated by that, whatever the limit: check it first.
+    stated = zstandard.frame_content_size(data)
+    if stated not in (-1, size):
+        raise CorruptBasketError(f"the zstd frame states {stated} bytes, expected {size}")
+    machine = zstandard.ZstdDecompressor()
+    return machine.decompress(data, max_output_size=size, allow_extra_data=False)
+
+
+def _unxz(data: memoryview, size: int) -> bytes:
+    machine = lzma.LZMADecompressor()
+    output = machine.decompress(data, max_length=size)
+    if not machine.eof:
+        # The end marker may not be read yet; one byte more would be one too many.
+        output += machine.decompress(b"", max_length=1)
+    if not machine.eof:
+        raise CorruptBasketError(f"the xz stream does not end after {size} bytes")
+    return output
+
+
+def _decompress_lz4(data: memoryview, size: int) -> Bytes:
+    """An xxh64 of the rest, big-endian, then an LZ4 block (ROOT: core/lz4/src/ZipLZ4.cxx)."""
+    if len(data) < LZ4_CHECKSUM.size:
+        raise CorruptBasketError(f"an LZ4 block of {len(data)} bytes has no room for its checksum")
+    (expected,) = LZ4_CHECKSUM.unpack_from(data)
+    block = data[LZ4_CHECKSUM.size :]
+    checksum = xxhash.xxh64_intdigest(block)
+    if checksum != expected:
+        raise CorruptBasketError(f"LZ4 checksum {checksum:#018x}, expected {expected:#018x}")
+    output = np.empty(size, np.uint8)
+    try:
+        written = cramjam.lz4.decompress_block_into(block, output)
+    except cramjam.DecompressionError as err:
+        raise CorruptBasketError(f"not an LZ4 block of {size} bytes: {err}") from err
+    if written != size:
+        raise CorruptBasketError(f"an LZ4 block gave {written} bytes, expected {size}")
+    return output
+
+
+def _decompress_old(data: memoryview, size: int) -> Bytes:
+    """A raw deflate stream, as ROOT wrote before it used zlib (tag "CS")."""
+    machine = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
+    try:
+        output = machine.decompress(data, size + 1)
+    except zlib.error as err:
+        raise CorruptBasketError(f"not a deflate stream of {size} bytes: {err}") from err
+    if not machine.eof:
+        raise CorruptBasketError(f"the deflate stream does not end after {size} bytes")
+    return _checked(output, size)
+
+
+def _checked(output: bytes | bytearray, size: int) -> Bytes:
+    if len(output) != size:
+        raise CorruptBasketError(f"a block gave {len(output)} bytes, expected {size}")
+    return np.frombuffer(output, np.uint8)

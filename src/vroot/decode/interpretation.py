@@ -1,0 +1,286 @@
+"""From a basket's data to arrays: one function a kind of interpretation."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from vroot.decode.basket import Basket
+from vroot.exceptions import CorruptBasketError, UnsupportedError
+from vroot.model import (
+    AsDouble32,
+    AsDtype,
+    AsFloat16,
+    AsJagged,
+    AsStrings,
+    Interpretation,
+    split_dtype,
+)
+
+__all__ = ["Array", "Decoded", "Lists", "decode_basket"]
+
+Array: TypeAlias = npt.NDArray[Any]
+
+STRING_LENGTH = struct.Struct(">I")
+LONG_STRING = 255
+MAX_MANTISSA_BITS = 23  # of a 4-byte float, into which truncated reals are unpacked
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Variable-length lists, one an entry.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (entries + 1,)
+        Where the lists begin and end in `content`; the first is 0.
+    content : ndarray
+        The items of all lists.
+    """
+
+    offsets: npt.NDArray[np.int64]
+    content: Array
+
+
+Decoded: TypeAlias = Array | Lists
+
+
+@singledispatch
+def decode_basket(interpretation: Interpretation, basket: Basket) -> Decoded:  # noqa: ARG001
+    """Interpret the data of one basket.
+
+    Parameters
+    ----------
+    interpretation : Interpretation
+        What the bytes mean.
+    basket : Basket
+        The bytes.
+
+    Returns
+    -------
+    ndarray or Lists
+        One item an entry. Numbers may still be big-endian: copying them into their place is also
+        what swaps them.
+
+    Raises
+    ------
+    CorruptBasketError
+        If the bytes do not fit the interpretation.
+    UnsupportedError
+        If there is no way to interpret them.
+    """
+    raise UnsupportedError(f"no decoder for {interpretation!r}")
+
+
+@decode_basket.register
+def _(interpretation: AsDtype, basket: Basket) -> Decoded:
+    _check_length(interpretation.itemsize, basket)
+    return _view(interpretation, basket.data)
+
+
+@decode_basket.register
+def _(interpretation: AsDouble32 | AsFloat16, basket: Basket) -> Decoded:
+    _check_length(interpretation.itemsize, basket)
+    return _unpack(interpretation, basket.data)
+
+
+@decode_basket.register
+def _(interpretation: AsJagged, basket: Basket) -> Decoded:
+    header, itemsize = interpretation.header_bytes, interpretation.content.itemsize
+    byte_counts = _byte_counts(interpretation, basket) - header
+    if (byte_counts < 0).any() or (byte_counts % itemsize).any():
+        entry = int(((byte_counts < 0) | (byte_counts % itemsize != 0)).argmax())
+        raise CorruptBasketError(
+            f"entry {entry} of the basket has {byte_counts[entry] + header} bytes, which are not a "
+            f"header of {header} bytes and a number of items of {itemsize} bytes each"
+        )
+    data = basket.data
+    if header and data.size:
+        if basket.offsets is None:
+            raise CorruptBasketError("entries with headers, but the basket stores no offsets")
+        data = _without_headers(data, basket.offsets, header)
+    offsets = np.zeros(basket.entries + 1, np.int64)
+    np.cumsum(byte_counts // itemsize, out=offsets[1:])
+    if offsets[-1] * itemsize != data.size:
+        raise CorruptBasketError(
+            f"{offsets[-1]} items of {itemsize} bytes in a basket of {data.size} bytes"
+        )
+    content = interpretation.content
+    items = _view(content, data) if isinstance(content, AsDtype) else _unpack(content, data)
+    return Lists(offsets, items)
+
+
+@decode_basket.register
+def _(interpretation: AsStrings, basket: Basket) -> Decoded:
+    if basket.offsets is None:
+        starts, counts = _walk_strings(interpretation, basket)
+    else:
+        starts, counts = _find_strings(interpretation, basket.data, basket.offsets)
+    offsets = np.zeros(basket.entries + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return Lists(offsets, _gather(basket.data, starts, counts, int(offsets[-1])))
+
+
+def _check_length(itemsize: int, basket: Basket) -> None:
+    if basket.data.size != itemsize * basket.entries:
+        raise CorruptBasketError(
+            f"{basket.entries} entries of {itemsize} bytes in a basket of {basket.data.size} bytes"
+        )
+
+
+def _view(interpretation: AsDtype, data: npt.NDArray[np.uint8]) -> Array:
+    dtype, shape = split_dtype(interpretation.from_dtype)
+    items: Array = data.view(dtype).reshape((-1, *shape))
+    return items
+
+
+def _unpack(interpretation: AsDouble32 | AsFloat16, data: npt.NDArray[np.uint8]) -> Array:
+    """Unpack ranged or truncated reals (ROOT: ``TBufferFile::ReadWithFactor``, ``ReadWithNbits``).
+
+    The arithmetic, its order and its intermediate types are uproot's, so that every bit agrees.
+    """
+    dtype, shape = split_dtype(interpretation.numpy_dtype)
+    bits = interpretation.num_bits
+    if interpretation.low == interpretation.high == 0:
+        if bits > MAX_MANTISSA_BITS:
+            raise CorruptBasketError(f"a truncated real of {bits} mantissa bits")
+        raw = data.reshape(-1, 3)
+        exponent = raw[:, 0].astype(np.int32)
+        mantissa = (raw[:, 1].astype(np.int32) << 8) | raw[:, 2]
+        exponent <<= MAX_MANTISSA_BITS
+        exponent |= (mantissa & ((1 << (bits + 1)) - 1)) << (MAX_MANTISSA_BITS - bits)
+        sign = ((1 << (bits + 1)) & mantissa != 0) * -2 + 1
+        output = (exponent.view(np.float32) * sign).astype(dtype)
+    else:
+        output = data.view(">u4").astype(dtype)
+        output *= float(interpretation.high - interpretation.low) / (1 << bits)
+        output += interpretation.low
+    return output.reshape((-1, *shape))
+
+
+def _byte_counts(interpretation: AsJagged, basket: Basket) -> npt.NDArray[np.int64]:
+    """Bytes of each entry, its header included."""
+    if basket.offsets is not None:
+        return np.diff(basket.offsets)
+    if basket.counts is None:
+        raise CorruptBasketError("the basket stores no offsets, and there is no counter branch")
+    if basket.counts.size != basket.entries:
+        raise CorruptBasketError(
+            f"{basket.counts.size} counts for a basket of {basket.entries} entries"
+        )
+    if (basket.counts < 0).any() or (basket.counts > basket.data.size).any():
+        raise CorruptBasketError(
+            f"the counter branch has counts from {basket.counts.min()} to {basket.counts.max()}, "
+            f"for a basket of {basket.data.size} bytes"
+        )
+    itemsize = interpretation.content.itemsize
+    return basket.counts.astype(np.int64) * itemsize + interpretation.header_bytes
+
+
+def _without_headers(
+    data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], header_bytes: int
+) -> npt.NDArray[np.uint8]:
+    keep = np.ones(data.size, np.bool_)
+    starts = offsets[:-1]
+    for i in range(header_bytes):
+        keep[starts + i] = False
+    return data[keep]
+
+
+def _find_strings(
+    interpretation: AsStrings, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Starts and lengths of the characters of each entry, by the stored offsets."""
+    starts = offsets[:-1] + interpretation.header_bytes
+    stops = offsets[1:]
+    # A length byte must lie in its own entry before it is looked at.
+    _check_strings(starts < stops, starts, stops)
+    if interpretation.length_bytes == "4":
+        prefix: npt.NDArray[np.int64] | int = STRING_LENGTH.size
+    else:
+        prefix = np.where(data[starts] == LONG_STRING, 1 + STRING_LENGTH.size, 1)
+    first = starts + prefix
+    _check_strings(first <= stops, starts, stops)
+    counts = stops - first
+    _check_strings(counts == _stated_lengths(data, starts, first), starts, stops)
+    return first, counts
+
+
+def _stated_lengths(
+    data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], first: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Lengths as the prefixes say, big-endian in the bytes right before the characters."""
+    short = first - starts == 1
+    stated = np.zeros(starts.size, np.int64)
+    stated[short] = data[starts[short]]
+    wide = first[~short]
+    value = np.zeros(wide.size, np.int64)
+    for i in range(STRING_LENGTH.size, 0, -1):
+        value = (value << 8) | data[wide - i]
+    stated[~short] = value
+    return stated
+
+
+def _check_strings(
+    good: npt.NDArray[np.bool_], starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]
+) -> None:
+    if not good.all():
+        entry = int((~good).argmax())
+        raise CorruptBasketError(
+            f"entry {entry} of the basket is no string: its length and its characters do not fill "
+            f"bytes {starts[entry]} to {stops[entry]}"
+        )
+
+
+def _walk_strings(
+    interpretation: AsStrings, basket: Basket
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Starts and lengths of the characters of each entry, one string after the other."""
+    if interpretation.header_bytes:
+        raise CorruptBasketError("entries with headers, but the basket stores no offsets")
+    data = basket.data.tobytes()
+    starts = np.zeros(basket.entries, np.int64)
+    counts = np.zeros(basket.entries, np.int64)
+    position = 0
+    for entry in range(basket.entries):
+        count: int | None = None
+        if interpretation.length_bytes == "1-5" and position < len(data):
+            count = data[position]
+            position += 1
+        if (count is None or count == LONG_STRING) and position + STRING_LENGTH.size <= len(data):
+            (count,) = STRING_LENGTH.unpack_from(data, position)
+            position += STRING_LENGTH.size
+        if count is None or position + count > len(data):
+            raise CorruptBasketError(
+                f"entry {entry} of the basket is no string within its {len(data)} bytes"
+            )
+        starts[entry], counts[entry] = position, count
+        position += count
+    if position != len(data):
+        raise CorruptBasketError(
+            f"{basket.entries} strings take {position} of the basket's {len(data)} bytes"
+        )
+    return starts, counts
+
+
+def _gather(
+    data: npt.NDArray[np.uint8],
+    starts: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
+    total: int,
+) -> npt.NDArray[np.uint8]:
+    """Copy the ranges ``data[start:start + count]`` one after the other."""
+    mask = np.zeros(data.size + 1, np.int8)
+    # Ranges do not overlap: +1 where one begins, -1 where one ends, and the sum is the mask.
+    filled = counts > 0
+    mask[starts[filled]] += 1
+    mask[starts[filled] + counts[filled]] -= 1
+    output = data[np.cumsum(mask[:-1], dtype=np.int8).view(np.bool_)]
+    if output.size != total:
+        raise CorruptBasketError(f"{output.size} characters where {total} were announced")
+    return output

@@ -1,0 +1,137 @@
+"""The array of a column, allocated once and filled basket by basket, from any thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from vroot.decode.interpretation import Array, Decoded, Lists
+from vroot.model import AsJagged, AsStrings, BranchSpec, Numerical, split_dtype
+from vroot.plan import BasketRange
+
+__all__ = ["Output", "allocate_output"]
+
+
+class Output(Protocol):
+    """Collects the decoded baskets of one column."""
+
+    def put(self, part: BasketRange, decoded: Decoded) -> None:
+        """Copy the wanted entries of a basket to their place, in native byte order."""
+        ...
+
+    def finish(self) -> Decoded:
+        """Give the whole, once every basket has been put."""
+        ...
+
+
+def allocate_output(spec: BranchSpec, parts: Sequence[BasketRange]) -> Output:
+    """Make the output of a column.
+
+    Parameters
+    ----------
+    spec : BranchSpec
+        The branch.
+    parts : sequence of BasketRange
+        The baskets that will be put.
+
+    Returns
+    -------
+    Output
+        To be filled.
+    """
+    entries = sum(part.stop - part.start for part in parts)
+    match spec.interpretation:
+        case AsJagged(content, header):
+            table = spec.baskets
+            items = (table.border_bytes - header * table.entries) // content.itemsize
+            return _JaggedOutput(content, entries, parts, items)
+        case AsStrings():
+            return _StringsOutput(entries)
+        case numerical:
+            return _FlatOutput(numerical, entries)  # type: ignore[arg-type]  # Unsupported is never planned
+
+
+def _empty(content: Numerical, length: int) -> Array:
+    dtype, shape = split_dtype(content.numpy_dtype)
+    return np.empty((length, *shape), dtype)
+
+
+class _FlatOutput:
+    def __init__(self, interpretation: Numerical, entries: int) -> None:
+        self.array = _empty(interpretation, entries)
+
+    def put(self, part: BasketRange, decoded: Decoded) -> None:
+        stop = part.position + part.stop - part.start
+        self.array[part.position : stop] = decoded[part.start : part.stop]  # type: ignore[index]
+
+    def finish(self) -> Decoded:
+        return self.array
+
+
+class _JaggedOutput:
+    """Lists whose number of items in each basket is known beforehand.
+
+    Every basket has its own region of `content`; of the first and the last one only the wanted
+    items are copied, and what is before and after them stays untouched memory.
+    """
+
+    def __init__(
+        self,
+        content: Numerical,
+        entries: int,
+        parts: Sequence[BasketRange],
+        items: npt.NDArray[np.int64],
+    ) -> None:
+        wanted = items[[part.basket for part in parts]] if parts else np.zeros(0, np.int64)
+        starts = np.cumsum(wanted) - wanted
+        self.regions = {
+            part.basket: start for part, start in zip(parts, starts.tolist(), strict=True)
+        }
+        self.content = _empty(content, int(wanted.sum()))
+        self.offsets = np.zeros(entries + 1, np.int64)
+
+    def put(self, part: BasketRange, decoded: Decoded) -> None:
+        offsets, content = decoded.offsets, decoded.content  # type: ignore[union-attr]
+        region = self.regions[part.basket]
+        first, last = int(offsets[part.start]), int(offsets[part.stop])
+        self.content[region + first : region + last] = content[first:last]
+        stop = part.position + part.stop - part.start
+        if part.position == 0:
+            self.offsets[0] = region + first
+        np.add(
+            offsets[part.start + 1 : part.stop + 1],
+            region,
+            out=self.offsets[part.position + 1 : stop + 1],
+        )
+
+    def finish(self) -> Decoded:
+        first, last = int(self.offsets[0]), int(self.offsets[-1])
+        if first:
+            self.offsets -= first
+        return Lists(self.offsets, self.content[first:last])
+
+
+class _StringsOutput:
+    """Lists whose lengths only the baskets tell: they are joined at the end."""
+
+    def __init__(self, entries: int) -> None:
+        self.entries = entries
+        self.parts: dict[int, tuple[npt.NDArray[np.int64], Array]] = {}
+
+    def put(self, part: BasketRange, decoded: Decoded) -> None:
+        offsets = decoded.offsets[part.start : part.stop + 1]  # type: ignore[union-attr]
+        content = decoded.content[offsets[0] : offsets[-1]]  # type: ignore[union-attr]
+        self.parts[part.position] = (offsets - offsets[0], content)
+
+    def finish(self) -> Decoded:
+        offsets = np.zeros(self.entries + 1, np.int64)
+        contents = []
+        before = 0
+        for position, (part, content) in sorted(self.parts.items()):
+            offsets[position + 1 : position + part.size] = part[1:] + before
+            before += content.size
+            contents.append(content)
+        return Lists(offsets, np.concatenate(contents) if contents else np.zeros(0, np.uint8))

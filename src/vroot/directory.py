@@ -1,0 +1,324 @@
+"""The facade for directories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from vroot.branch import HasBranches
+from vroot.exceptions import KeyInFileError, UnsupportedError
+from vroot.filters import Filter, no_filter, regularize_filter
+from vroot.model import BranchSpec, DirectorySpec, ObjectSpec, TreeSpec
+from vroot.tree import TTree
+
+if TYPE_CHECKING:
+    from vroot.file import File
+
+__all__ = ["Directory"]
+
+
+class _Key(NamedTuple):
+    """An object in a directory, as its TKey names it."""
+
+    path: str
+    spec: DirectorySpec | TreeSpec | ObjectSpec
+
+    def name(self, *, cycle: bool) -> str:
+        return f"{self.spec.name};{self.spec.cycle}" if cycle else self.spec.name
+
+
+class Directory(Mapping[str, Any]):
+    """A TDirectory of an opened store: a mapping of names, paths and cycles to objects.
+
+    Parameters
+    ----------
+    file : File, optional
+        The opened store; the directory itself if not given.
+    path : str
+        Path of its node in the store.
+    names : tuple of str
+        Names of the directories from the file down to this one.
+    """
+
+    def __init__(self, file: File | None, path: str, names: tuple[str, ...]) -> None:
+        self._opened = file
+        self._path = path
+        self._names = names
+        self._made: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"<Directory {'/' + '/'.join(self._names)!r} at 0x{id(self):012x}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Directory, (self._opened, self._path, self._names))
+
+    @property
+    def file(self) -> File:
+        """The opened store."""
+        if self._opened is None:
+            raise NotImplementedError
+        return self._opened
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Names of the directories from the file down to this one."""
+        return self._names
+
+    @property
+    def object_path(self) -> str:
+        """Path in the ROOT file, with a slash at both ends."""
+        return "/".join(("", *self._names, "")).replace("//", "/")
+
+    @property
+    def file_path(self) -> str:
+        """What was opened."""
+        return self.file.file_path
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file is closed."""
+        return self.file.closed
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- keys
+
+    @cached_property
+    def _keys(self) -> list[_Key]:
+        keys = []
+        for text in self.file.references.children(self._path):
+            path = f"{self._path}/{text}" if self._path else text
+            spec = self.file.references.spec(path)
+            if not isinstance(spec, BranchSpec):
+                keys.append(_Key(path, spec))
+        return keys
+
+    def _get(self, key: _Key) -> Any:
+        if key.path not in self._made:
+            self._made[key.path] = self._make(key)
+        return self._made[key.path]
+
+    def _make(self, key: _Key) -> Any:
+        match key.spec:
+            case TreeSpec() as spec:
+                return TTree(self, key.path, spec)
+            case DirectorySpec(name):
+                return Directory(self.file, key.path, (*self._names, name))
+            case ObjectSpec(name, _, classname, cycle, reason):
+                raise UnsupportedError(
+                    f"{self.object_path}{name};{cycle} ({classname}) cannot be read: {reason}\n"
+                    f"in file {self.file_path}"
+                )
+        raise AssertionError(key)
+
+    def _iterate(
+        self, filter_name: Filter, filter_classname: Filter, *, recursive: bool, cycle: bool
+    ) -> Iterator[tuple[str, Directory, _Key]]:
+        accepts_name = regularize_filter(filter_name)
+        accepts_class = regularize_filter(filter_classname)
+        seen: set[str] = set()
+        for shown, plain, directory, key in self._walk(recursive=recursive, cycle=cycle):
+            if (
+                shown not in seen
+                and (accepts_name is no_filter or accepts_name(plain))
+                and (accepts_class is no_filter or accepts_class(key.spec.classname))
+            ):
+                seen.add(shown)
+                yield shown, directory, key
+
+    def _walk(
+        self, *, recursive: bool, cycle: bool, prefix: str = ""
+    ) -> Iterator[tuple[str, str, Directory, _Key]]:
+        for key in self._keys:
+            name = prefix + key.name(cycle=cycle)
+            yield name, prefix + key.name(cycle=False), self, key
+            if recursive and isinstance(key.spec, DirectorySpec):
+                below = f"{prefix}{key.name(cycle=False)}/"
+                yield from self._get(key)._walk(recursive=True, cycle=cycle, prefix=below)
+
+    def iterkeys(
+        self,
+        *,
+        recursive: bool = True,
+        cycle: bool = True,
+        filter_name: Filter = None,
+        filter_classname: Filter = None,
+    ) -> Iterator[str]:
+        """Iterate over the names of objects.
+
+        Parameters
+        ----------
+        recursive : bool
+            Whether to descend into directories.
+        cycle : bool
+            Whether names end in ``;cycle``.
+        filter_name, filter_classname : None, str, callable, or iterable of these
+            Which to take: see `vroot.filters.regularize_filter`.
+
+        Yields
+        ------
+        str
+            Names, with the path from here before them.
+        """
+        for name, _, _ in self._iterate(
+            filter_name, filter_classname, recursive=recursive, cycle=cycle
+        ):
+            yield name
+
+    def iteritems(
+        self,
+        *,
+        recursive: bool = True,
+        cycle: bool = True,
+        filter_name: Filter = None,
+        filter_classname: Filter = None,
+    ) -> Iterator[tuple[str, Any]]:
+        """Iterate over names and objects; parameters as in `iterkeys`."""
+        for name, directory, key in self._iterate(
+            filter_name, filter_classname, recursive=recursive, cycle=cycle
+        ):
+            yield name, directory._get(key)
+
+    def itervalues(
+        self,
+        *,
+        recursive: bool = True,
+        filter_name: Filter = None,
+        filter_classname: Filter = None,
+    ) -> Iterator[Any]:
+        """Iterate over objects; parameters as in `iterkeys`."""
+        for _, value in self.iteritems(
+            recursive=recursive,
+            cycle=False,
+            filter_name=filter_name,
+            filter_classname=filter_classname,
+        ):
+            yield value
+
+    def iterclassnames(
+        self,
+        *,
+        recursive: bool = True,
+        cycle: bool = True,
+        filter_name: Filter = None,
+        filter_classname: Filter = None,
+    ) -> Iterator[tuple[str, str]]:
+        """Iterate over names and ROOT classes; parameters as in `iterkeys`."""
+        for name, _, key in self._iterate(
+            filter_name, filter_classname, recursive=recursive, cycle=cycle
+        ):
+            yield name, key.spec.classname
+
+    def keys(self, **filters: Any) -> list[str]:  # type: ignore[override]
+        """Names of the objects; parameters as in `iterkeys`."""
+        return list(self.iterkeys(**filters))
+
+    def values(self, **filters: Any) -> list[Any]:  # type: ignore[override]
+        """Objects; parameters as in `itervalues`."""
+        return list(self.itervalues(**filters))
+
+    def items(self, **filters: Any) -> list[tuple[str, Any]]:  # type: ignore[override]
+        """Names and objects; parameters as in `iterkeys`."""
+        return list(self.iteritems(**filters))
+
+    def classnames(self, **filters: Any) -> dict[str, str]:
+        """Names and ROOT classes; parameters as in `iterkeys`."""
+        return dict(self.iterclassnames(**filters))
+
+    def __len__(self) -> int:
+        directories = (key for key in self._keys if isinstance(key.spec, DirectorySpec))
+        return len(self._keys) + sum(len(self._get(key)) for key in directories)
+
+    def __iter__(self) -> Iterator[str]:
+        return self.iterkeys()
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.keys()
+
+    # --- look-up
+
+    def __contains__(self, where: object) -> bool:
+        if not isinstance(where, str):
+            return False
+        try:
+            self._key(where)
+        except KeyError:
+            return False
+        return True
+
+    def __getitem__(self, where: str) -> Any:
+        if not isinstance(where, str):
+            raise TypeError(f"where must be a string, not {where!r}")
+        step: Any = self
+        pieces = where.split("/")
+        for i, piece in enumerate(pieces):
+            if not piece:
+                continue
+            if isinstance(step, HasBranches):
+                return step["/".join(pieces[i:])]
+            if not isinstance(step, Directory):
+                raise self._not_found(where, f"{'/'.join(pieces[:i])!r} has no parts")
+            head, colon, tail = piece.partition(":")
+            if colon and piece not in step:
+                step = step._get(step._key(head))
+                if isinstance(step, HasBranches):
+                    return step["/".join([tail, *pieces[i + 1 :]])]
+                raise self._not_found(where, f"{head!r} is not a TTree")
+            step = step._get(step._key(piece))
+        return step
+
+    def title_of(self, where: str) -> str:
+        """Title of an object, without reading it."""
+        return self._key(where).spec.title
+
+    def classname_of(self, where: str) -> str:
+        """ROOT class of an object, without reading it."""
+        return self._key(where).spec.classname
+
+    def _key(self, where: str) -> _Key:
+        head, slash, item = where.strip("/").rpartition("/")
+        if slash:
+            directory = self[head]
+            if not isinstance(directory, Directory):
+                raise self._not_found(where, f"{head!r} is not a TDirectory")
+            return directory._key(item)
+        name, cycle = item, None
+        match = re.fullmatch(r"(.*);(-?\d+)", item, re.DOTALL)
+        if match is not None:
+            name, cycle = match[1], int(match[2])
+        candidates = [key for key in self._keys if key.spec.name == name]
+        for key in candidates:
+            if key.spec.cycle == cycle:
+                return key
+        if candidates and cycle is None:
+            # Negative cycles count by their magnitude, as in ROOT; the first of equals wins.
+            return max(candidates, key=lambda key: abs(key.spec.cycle))
+        raise self._not_found(where, cycle="any" if cycle is None else cycle)
+
+    def _not_found(
+        self, where: str, because: str = "", cycle: int | str | None = None
+    ) -> KeyInFileError:
+        return KeyInFileError(
+            where,
+            keys=self.keys(),
+            file_path=self.file_path,
+            object_path=self.object_path,
+            because=because,
+            cycle=None if cycle == "any" else cycle,
+        )

@@ -1,0 +1,255 @@
+"""The reading of columns: plan, fetch merged ranges, decode in threads into their outputs."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vroot.decode.basket import Basket, split_basket
+from vroot.decode.compression import decompress
+from vroot.decode.interpretation import Array, Decoded, Lists, decode_basket
+from vroot.decode.output import Output, allocate_output
+from vroot.exceptions import CorruptBasketError, UnsupportedError
+from vroot.model import AsJagged, BranchSpec, Manifest, Unsupported
+from vroot.plan import BasketRange, baskets_of_range
+from vroot.store.bytes import ByteStore
+from vroot.store.coalesce import Request, coalesce
+
+__all__ = ["Column", "read_columns"]
+
+#: Less than this is decoded in the calling thread: starting others would take longer.
+SERIAL_BYTES = 256 << 10
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A branch with all that is needed to read it.
+
+    Parameters
+    ----------
+    path : str
+        Path of the branch, for errors.
+    spec : BranchSpec
+        What it is.
+    manifest : Manifest
+        Where its baskets are.
+    counter : callable, optional
+        Gives the column of its counter branch, which is asked for only where a basket stores no
+        offsets.
+    """
+
+    path: str
+    spec: BranchSpec
+    manifest: Manifest
+    counter: Callable[[], Column] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A column in the course of being read."""
+
+    column: Column
+    parts: list[BasketRange]
+    output: Output
+    counts: dict[int, Array] = field(default_factory=dict)
+
+
+def read_columns(
+    columns: Sequence[Column],
+    entry_start: int,
+    entry_stop: int,
+    *,
+    urls: Sequence[str],
+    store: Callable[[str], ByteStore],
+    executor: Executor | None = None,
+) -> list[Decoded]:
+    """Read a range of entries of several columns.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        What to read.
+    entry_start, entry_stop : int
+        Half-open range of entries; a shorter branch gives what it has of it.
+    urls : sequence of str
+        The sources.
+    store : callable
+        Gives the ByteStore for a URL.
+    executor : concurrent.futures.Executor, optional
+        Runs the decoding; threads of its own for this call if not given.
+
+    Returns
+    -------
+    list of ndarray or Lists
+        One result a column, in native byte order.
+
+    Raises
+    ------
+    UnsupportedError
+        If a column cannot be read, with its branch and the reason.
+    CorruptBasketError
+        If a basket is damaged, with its file, branch, number and offset.
+    OSError
+        If a source cannot be read.
+    """
+    tasks = []
+    for column in columns:
+        if isinstance(column.spec.interpretation, Unsupported):
+            raise UnsupportedError(
+                f"branch {column.path!r} cannot be read: {column.spec.interpretation.reason}"
+            )
+        parts = baskets_of_range(
+            column.spec.baskets.edges,
+            entry_start,
+            min(entry_stop, column.spec.num_entries),
+        )
+        task = _Task(column, parts, allocate_output(column.spec, parts))
+        _read_counts(task, urls=urls, store=store, executor=executor)
+        tasks.append(task)
+    jobs = _plan_jobs(tasks, urls, store)
+    _run(jobs, executor)
+    return [task.output.finish() for task in tasks]
+
+
+def _read_counts(task: _Task, **options: Any) -> None:
+    """Get the counts for the baskets that store no offsets, over each basket's own entries."""
+    column, table = task.column, task.column.spec.baskets
+    if column.counter is None or not isinstance(column.spec.interpretation, AsJagged):
+        return
+    needed = [
+        part.basket
+        for part in task.parts
+        if table.border_bytes[part.basket] == table.uncompressed_bytes[part.basket] > 0
+    ]
+    if not needed:
+        return
+    edges = table.edges
+    begin, end = int(edges[needed[0]]), int(edges[needed[-1] + 1])
+    (counts,) = read_columns([column.counter()], begin, end, **options)
+    if isinstance(counts, Lists) or counts.ndim != 1 or counts.dtype.kind not in "iu":
+        raise UnsupportedError(f"branch {column.path!r}: its counter branch holds no counts")
+    for basket in needed:
+        task.counts[basket] = counts[edges[basket] - begin : edges[basket + 1] - begin]
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """Baskets that one request brings, or none where their bytes are here already."""
+
+    baskets: list[tuple[_Task, BasketRange]]
+    request: Request | None = None
+    url: str = ""
+    store: ByteStore | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that come out, roughly."""
+        return sum(
+            int(task.column.spec.baskets.uncompressed_bytes[part.basket])
+            for task, part in self.baskets
+        )
+
+    def run(self) -> None:
+        """Fetch and decode."""
+        if self.request is None or self.store is None:
+            for task, part in self.baskets:
+                inline = task.column.manifest.inline.get(part.basket, b"")
+                _decode(task, part, memoryview(inline), "inline bytes")
+            return
+        start, length = self.request.offset, self.request.length
+        (fetched,) = self.store.get_ranges(self.url, [start], [length])
+        for task, part in self.baskets:
+            manifest = task.column.manifest
+            offset = int(manifest.offset[part.basket])
+            begin = offset - start
+            payload = fetched[begin : begin + int(manifest.length[part.basket])]
+            _decode(task, part, payload, f"offset {offset} of {self.url}")
+
+
+def _plan_jobs(
+    tasks: list[_Task], urls: Sequence[str], store: Callable[[str], ByteStore]
+) -> list[_Job]:
+    here: list[tuple[_Task, BasketRange]] = []
+    away: dict[int, list[tuple[_Task, BasketRange]]] = {}
+    for task in tasks:
+        source = task.column.manifest.source
+        for part in task.parts:
+            number = int(source[part.basket])
+            (here if number < 0 else away.setdefault(number, [])).append((task, part))
+    jobs = [_Job(here)] if here else []
+    for number, baskets in away.items():
+        url = urls[number]
+        byte_store = store(url)
+        offsets = [task.column.manifest.offset[part.basket] for task, part in baskets]
+        lengths = [task.column.manifest.length[part.basket] for task, part in baskets]
+        requests = coalesce(
+            np.full(len(baskets), number),
+            np.array(offsets),
+            np.array(lengths),
+            max_gap_bytes=byte_store.max_gap_bytes,
+            max_request_bytes=byte_store.max_request_bytes,
+        )
+        jobs.extend(
+            _Job([baskets[i] for i in request.members.tolist()], request, url, byte_store)
+            for request in requests
+        )
+    return jobs
+
+
+def _run(jobs: list[_Job], executor: Executor | None) -> None:
+    if executor is not None:
+        _wait(executor.submit(job.run) for job in jobs)
+        return
+    if len(jobs) <= 1 or sum(job.size_bytes for job in jobs) < SERIAL_BYTES:
+        for job in jobs:
+            job.run()
+        return
+    workers = max(job.store.concurrency if job.store else 1 for job in jobs)
+    workers = min(len(jobs), max(workers, os.cpu_count() or 1))
+    with ThreadPoolExecutor(workers, thread_name_prefix="vroot") as own:
+        _wait(own.submit(job.run) for job in jobs)
+
+
+def _wait(futures: Iterable[Future[None]]) -> None:
+    started = list(futures)
+    try:
+        for future in started:
+            future.result()
+    finally:
+        for future in started:
+            future.cancel()
+
+
+def _decode(task: _Task, part: BasketRange, payload: memoryview, where: str) -> None:
+    spec = task.column.spec
+    basket = part.basket
+    try:
+        task.output.put(part, decode_basket(spec.interpretation, _basket(task, basket, payload)))
+    except CorruptBasketError as err:
+        raise CorruptBasketError(
+            f"branch {task.column.path!r}, basket {basket}, {where}: {err}"
+        ) from err
+
+
+def _basket(task: _Task, basket: int, payload: memoryview) -> Basket:
+    spec = task.column.spec
+    entries = int(spec.baskets.entries[basket])
+    border_bytes = int(spec.baskets.border_bytes[basket])
+    if (
+        isinstance(spec.interpretation, AsJagged)
+        and border_bytes == entries * spec.interpretation.header_bytes
+    ):
+        # A basket without items has no chunk in the store, and needs none.
+        return Basket(np.zeros(0, np.uint8), entries, counts=np.zeros(entries, np.int64))
+    uncompressed_bytes = int(spec.baskets.uncompressed_bytes[basket])
+    plain = decompress(payload, spec.baskets.stored, uncompressed_bytes)
+    data = split_basket(plain, border_bytes, entries)
+    if basket in task.counts:
+        return dataclasses.replace(data, counts=task.counts[basket])
+    return data

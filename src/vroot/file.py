@@ -1,0 +1,279 @@
+"""The facade for files, and the finding of the references of what is to be opened."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+import warnings
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from vroot.directory import Directory
+from vroot.engine import read_columns
+from vroot.exceptions import ReferenceStoreError, StaleReferencesWarning
+from vroot.store.local import LocalStore, local_path
+from vroot.store.references import References, is_reference_name, load_references
+from vroot.store.sources import Sources, header_checksum
+
+if TYPE_CHECKING:
+    from vroot.branch import TBranch
+
+__all__ = ["File", "open_file", "split_object_path"]
+
+SIDECAR_SUFFIXES = (".refs.json", ".refs.json.zst")
+
+#: What may stand before the colon of "file:object": a name that ends like a file of either kind.
+FILE_ENDINGS = re.compile(r"\.(json(\.zstd?)?|root(\.\d+)?)(\?.*)?$", re.IGNORECASE)
+
+
+class File(Directory):
+    """An opened reference store: the top directory of the ROOT file.
+
+    Parameters
+    ----------
+    references : References
+        The store.
+    file_path : str
+        What was opened.
+    storage_options : mapping, optional
+        Options for fsspec, for reading the source.
+    verify_sources : bool
+        Whether to check that the ROOT file is what was scanned, before it is first read.
+    """
+
+    def __init__(
+        self,
+        references: References,
+        file_path: str,
+        storage_options: Mapping[str, Any] | None = None,
+        *,
+        verify_sources: bool = True,
+    ) -> None:
+        super().__init__(None, "", ())
+        self.references = references
+        self._file_path = file_path
+        self._storage_options = storage_options
+        self._verify = verify_sources
+        self._closed = False
+        self._sources = Sources(references.sources, storage_options, verify=verify_sources)
+
+    def __repr__(self) -> str:
+        return f"<File {self._file_path!r} at 0x{id(self):012x}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (self.references, self._file_path, self._storage_options, self._verify)
+        return (_reopen, arguments)
+
+    @property
+    def file(self) -> File:
+        """The file itself."""
+        return self
+
+    @property
+    def file_path(self) -> str:
+        """What was opened."""
+        return self._file_path
+
+    @property
+    def uuid(self) -> uuid.UUID:
+        """The UUID in the header of the ROOT file."""
+        return uuid.UUID(self.references.sources[0].uuid)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file was closed; nothing can be read then."""
+        return self._closed
+
+    def close(self) -> None:
+        """Refuse further reading; no handle is ever left open."""
+        self._closed = True
+
+    def read(
+        self,
+        branches: Sequence[TBranch],
+        entry_start: int,
+        entry_stop: int,
+        executor: Executor | None = None,
+    ) -> list[Any]:
+        """Read a range of entries of branches together.
+
+        Parameters
+        ----------
+        branches : sequence of TBranch
+            Branches of this file.
+        entry_start, entry_stop : int
+            Half-open range of entries, within bounds.
+        executor : Executor, optional
+            Decodes the baskets.
+
+        Returns
+        -------
+        list of ndarray or Lists
+            As `vroot.engine.read_columns` gives them.
+
+        Raises
+        ------
+        ValueError
+            If the file is closed.
+        """
+        if self._closed:
+            raise ValueError(f"{self._file_path} is closed")
+        return read_columns(
+            [branch.column for branch in branches],
+            entry_start,
+            entry_stop,
+            urls=self._sources.urls,
+            store=self._sources.store,
+            executor=executor,
+        )
+
+
+def _reopen(
+    references: References, file_path: str, storage_options: Mapping[str, Any] | None, verify: bool
+) -> File:
+    return File(references, file_path, storage_options, verify_sources=verify)
+
+
+def split_object_path(path: str) -> tuple[str, str | None]:
+    """Split "file:object" into its parts.
+
+    Parameters
+    ----------
+    path : str
+        A path or URL, possibly with a colon and the path of an object behind it.
+
+    Returns
+    -------
+    tuple of str and (str or None)
+        The file and the object; None where the last colon belongs to the file's own name.
+    """
+    position = path.rfind(":")
+    while position > 0:
+        head, tail = path[:position], path[position + 1 :]
+        if not tail.startswith("//") and (FILE_ENDINGS.search(head) or _is_local_file(head)):
+            if _is_local_file(path):
+                return path, None
+            return head, tail.strip("/")
+        position = path.rfind(":", 0, position)
+    return path, None
+
+
+def _is_local_file(location: str) -> bool:
+    path = local_path(location)
+    # Unlike pathlib's, this test takes any string, however long.
+    return path is not None and os.path.isfile(path)  # noqa: PTH113
+
+
+def open_file(
+    path: Any,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    verify_sources: bool = True,
+) -> Any:
+    """Open a reference store, or the references of a ROOT file.
+
+    Parameters
+    ----------
+    path : str, pathlib.Path, or mapping
+        A path or URL of references (``.json``, ``.json.zst``), also as ``"refs.json:object"`` or
+        ``{"refs.json": "object"}``; the references themselves, as `vroot.scan` returns them; or a
+        ROOT file, for which a fresh sidecar (``file.root.refs.json``) is used, or else a scan in
+        memory.
+    storage_options : mapping, optional
+        Options for fsspec, where it is used.
+    verify_sources : bool
+        Whether to check that the ROOT file is what was scanned, before it is first read.
+
+    Returns
+    -------
+    File, TTree or other object
+        The file, or the object that was named.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    KeyInFileError
+        If there is no such object.
+    ReferenceStoreError
+        If it is not a store that this version reads.
+    MissingExtraError
+        If a ROOT file has no references and cannot be scanned here.
+    """
+    if isinstance(path, Mapping) and "refs" in path:
+        references = References(msgspec.json.encode(path), "references in memory")
+        return File(
+            references, "references in memory", storage_options, verify_sources=verify_sources
+        )
+    object_path: str | None = None
+    if isinstance(path, Mapping):
+        if len(path) != 1:
+            raise ValueError(
+                "a mapping must be references or have one item, {file: object}, not "
+                f"{len(path)} items"
+            )
+        ((path, object_path),) = path.items()
+    elif isinstance(path, str):
+        path, object_path = split_object_path(path)
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a string, a path, or a mapping, not {path!r}")
+    location = os.fspath(path)
+    references = _references_of(location, storage_options)
+    file = File(references, location, storage_options, verify_sources=verify_sources)
+    return file if object_path is None else file[object_path]
+
+
+def _references_of(location: str, storage_options: Mapping[str, Any] | None) -> References:
+    """Load references, or find or make those of a ROOT file."""
+    if not _is_root_file(location):
+        return load_references(location, storage_options=storage_options)
+    sidecar = _sidecar(location)
+    if sidecar is not None:
+        return sidecar
+    # Scanning is the one thing that needs uproot; the import is the scanner's.
+    from vroot import scan  # noqa: PLC0415
+
+    found = scan(location, storage_options=storage_options)
+    return References(msgspec.json.encode(found), location)
+
+
+def _is_root_file(location: str) -> bool:
+    path = local_path(location)
+    if path is None:
+        return not is_reference_name(location.partition("?")[0])
+    if path.is_dir():
+        raise IsADirectoryError(f"{location} is a folder, not a file")
+    with path.open("rb") as file:
+        return file.read(4) == b"root"
+
+
+def _sidecar(location: str) -> References | None:
+    """The references beside a local ROOT file, if they are there and fresh."""
+    path = local_path(location)
+    if path is None:
+        return None
+    for suffix in SIDECAR_SUFFIXES:
+        beside = path.with_name(path.name + suffix)
+        if not beside.is_file():
+            continue
+        try:
+            references = load_references(str(beside), source_url=str(path.absolute()))
+        except ReferenceStoreError as err:
+            warnings.warn(f"{beside} is not used: {err}", StaleReferencesWarning, stacklevel=4)
+            continue
+        source = references.sources[0]
+        store = LocalStore()
+        size = store.size(location)
+        checksum = header_checksum(store, location, size)
+        if (size, checksum) == (source.size_bytes, source.header_xxh64):
+            return references
+        warnings.warn(
+            f"{beside} is not used: {location} has changed since it was scanned",
+            StaleReferencesWarning,
+            stacklevel=4,
+        )
+    return None

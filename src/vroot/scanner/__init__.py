@@ -1,0 +1,98 @@
+"""From ROOT files to reference stores: the only part of vroot that imports uproot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import uproot
+
+from vroot._version import __version__
+from vroot.exceptions import DeserializationError, KeyInFileError
+from vroot.file import split_object_path
+from vroot.layout import group_document
+from vroot.model import DirectorySpec, Source
+from vroot.scanner.baskets import BasketReader
+from vroot.scanner.guard import UPROOT_ERRORS, describe
+from vroot.scanner.walk import Progress, Walker
+from vroot.schema import encode_root
+from vroot.store.bytes import ByteStore
+from vroot.store.local import local_path
+from vroot.store.references import is_reference_name, save_references
+from vroot.store.sources import byte_store, header_checksum
+
+__all__ = ["scan_file"]
+
+
+def scan_file(
+    source: str | Path,
+    out: str | Path | None = None,
+    *,
+    url: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Scan a ROOT file into a reference store; see `vroot.scan`."""
+    location, only = split_object_path(str(source))
+    if isinstance(source, Path):
+        location, only = str(source), None
+    if out is not None and not is_reference_name(str(out)):
+        raise ValueError(f"the output {str(out)!r} must end in .json, .json.zst or .json.zstd")
+    if out is not None and local_path(str(out)) is None:
+        raise ValueError(f"the output {str(out)!r} must be a local file; copy it afterwards")
+    store = byte_store(location, storage_options)
+    size_bytes = store.size(location)
+    opened = _open(store, location, size_bytes, storage_options)
+    with opened:
+        references = _references(opened, store, (location, only), size_bytes, url, progress)
+    if out is not None:
+        save_references(references, local_path(str(out)) or Path(out))
+    return references
+
+
+def _open(
+    store: ByteStore,
+    location: str,
+    size_bytes: int,
+    storage_options: Mapping[str, Any] | None,
+) -> uproot.ReadOnlyDirectory:
+    (magic,) = store.get_ranges(location, [0], [min(4, size_bytes)])
+    if bytes(magic) != b"root":
+        raise DeserializationError(
+            f"{location} is not a ROOT file: it begins with {bytes(magic)!r}, expected b'root'"
+        )
+    try:
+        # A dict keeps uproot from looking for a colon in the name.
+        return uproot.open({location: None}, **(storage_options or {}))
+    except UPROOT_ERRORS as err:
+        raise DeserializationError(f"{location} cannot be read: {describe(err)}") from err
+
+
+def _references(
+    opened: uproot.ReadOnlyDirectory,
+    store: ByteStore,
+    target: tuple[str, str | None],
+    size_bytes: int,
+    url: str | None,
+    progress: Progress | None,
+) -> dict[str, Any]:
+    location, only = target
+    path = local_path(location)
+    here = location if path is None else path.resolve().as_uri()
+    source = Source(
+        url or here,
+        size_bytes,
+        str(opened.file.uuid),
+        header_checksum(store, location, size_bytes),
+    )
+    root = encode_root(DirectorySpec("", "", "TFile", 1), [source], f"vroot {__version__}")
+    refs: dict[str, Any] = {"zarr.json": group_document(root)}
+    walker = Walker(BasketReader(store, location, size_bytes), only, progress)
+    try:
+        refs.update(walker.directory(opened))
+    except UPROOT_ERRORS as err:
+        raise DeserializationError(f"{location} cannot be scanned: {describe(err)}") from err
+    if only is not None and not walker.matched:
+        raise KeyInFileError(only, keys=opened.keys(), file_path=location)
+    return {"version": 1, "templates": {"s0": source.url}, "refs": refs}

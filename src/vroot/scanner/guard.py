@@ -1,0 +1,59 @@
+"""What uproot raises when it meets bytes that it misreads."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+from uproot.deserialization import DeserializationError
+from uproot.interpretation.identify import NotNumerical, UnknownInterpretation
+from uproot.interpretation.objects import CannotBeAwkward, CannotBeForth, CannotBeStrided
+
+__all__ = ["UPROOT_ERRORS", "describe"]
+
+#: Misread bytes surface in uproot as almost any exception. They are listed, so that an interrupt
+#: or a mistake of our own in naming things (NameError, ImportError) is never taken for one.
+UPROOT_ERRORS: tuple[type[Exception], ...] = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    NotImplementedError,
+    OSError,
+    RecursionError,
+    struct.error,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    zlib.error,
+    CannotBeAwkward,
+    CannotBeForth,
+    CannotBeStrided,
+    DeserializationError,
+    NotNumerical,
+    UnknownInterpretation,
+)
+
+MAX_REASON_LENGTH = 300
+
+
+def describe(error: BaseException) -> str:
+    """Give an error of uproot in one line, shortened.
+
+    Parameters
+    ----------
+    error : BaseException
+        Whatever was raised.
+
+    Returns
+    -------
+    str
+        Its class and the beginning of its message, the same in every process.
+    """
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    # Addresses differ from one process to the next, and a store must not.
+    words = (word for word in text.split(" ") if not word.startswith("0x"))
+    text = " ".join(words)
+    return text if len(text) <= MAX_REASON_LENGTH else text[:MAX_REASON_LENGTH] + "..."

@@ -1,0 +1,98 @@
+"""uproot's interpretations as vroot's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import uproot
+from uproot.interpretation.grouped import AsGrouped
+from uproot.interpretation.identify import UnknownInterpretation
+from uproot.interpretation.jagged import AsJagged as UprootAsJagged
+from uproot.interpretation.numerical import AsDouble32 as UprootAsDouble32
+from uproot.interpretation.numerical import AsDtype as UprootAsDtype
+from uproot.interpretation.numerical import AsFloat16 as UprootAsFloat16
+from uproot.interpretation.strings import AsStrings as UprootAsStrings
+
+from vroot.model import (
+    AsDouble32,
+    AsDtype,
+    AsFloat16,
+    AsJagged,
+    AsStrings,
+    Interpretation,
+    Numerical,
+    Unsupported,
+)
+from vroot.scanner.guard import UPROOT_ERRORS, describe
+
+__all__ = ["interpretation_of"]
+
+
+def interpretation_of(branch: uproot.TBranch) -> Interpretation:
+    """Translate the interpretation of a branch.
+
+    Parameters
+    ----------
+    branch : uproot.TBranch
+        The branch.
+
+    Returns
+    -------
+    Interpretation
+        `Unsupported`, with the reason, where there is no translation.
+    """
+    try:
+        given = branch.interpretation
+        translated = _translate(given)
+    except UPROOT_ERRORS as err:
+        return Unsupported(f"uproot finds no interpretation: {describe(err)}", in_arrays=False)
+    if translated is not None:
+        return translated
+    text = _text(given)
+    if given is None or isinstance(given, UnknownInterpretation):
+        reason = f"uproot has no interpretation for it: {_why_unknown(given)}"
+        return Unsupported(reason, text, in_arrays=False)
+    kind = type(given).__name__
+    if isinstance(given, UprootAsJagged):
+        kind += f" of {type(given.content).__name__}"
+    reason = f"its interpretation, {kind}, is not supported yet"
+    return Unsupported(reason, text, in_arrays=not isinstance(given, AsGrouped))
+
+
+def _why_unknown(given: UnknownInterpretation | None) -> str:
+    """Say why uproot has no interpretation."""
+    return "it has no leaves" if given is None else " ".join(given.reason.split())
+
+
+def _text(given: Any) -> str:
+    try:
+        return repr(given)
+    except UPROOT_ERRORS as err:
+        return f"<{type(given).__name__}: {describe(err)}>"
+
+
+def _translate(given: Any) -> Interpretation | None:
+    # Subclasses mean something else (AsStridedObjects is an AsDtype), so that types must be exact.
+    if type(given) is UprootAsJagged:
+        content = _translate_numerical(given.content)
+        return None if content is None else AsJagged(content, given.header_bytes)
+    if type(given) is UprootAsStrings:
+        return AsStrings(given.header_bytes, given.length_bytes)
+    return _translate_numerical(given)
+
+
+def _translate_numerical(given: Any) -> Numerical | None:
+    if type(given) is UprootAsDtype:
+        native = given.from_dtype.newbyteorder("=")
+        return AsDtype(given.from_dtype, None if given.to_dtype == native else given.to_dtype)
+    if type(given) is UprootAsDouble32:
+        return AsDouble32(*_packing(given))
+    if type(given) is UprootAsFloat16:
+        return AsFloat16(*_packing(given))
+    return None
+
+
+def _packing(given: Any) -> tuple[float, float, int, tuple[int, ...]]:
+    dims = tuple(int(size) for size in np.atleast_1d(given.to_dims)) if given.to_dims else ()
+    return float(given.low), float(given.high), int(given.num_bits), dims

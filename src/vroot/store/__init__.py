@@ -1,0 +1,1 @@
+"""Input and output: byte ranges of the sources, and the reference stores."""

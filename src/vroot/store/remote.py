@@ -1,0 +1,97 @@
+"""Byte ranges of anything that fsspec reaches: HTTP, S3, XRootD, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vroot.exceptions import MissingExtraError
+from vroot.store.bytes import check_lengths
+
+__all__ = ["RemoteStore", "read_file"]
+
+EXTRAS = {"http": "http", "https": "http", "s3": "s3", "root": "xrootd"}
+
+
+class RemoteStore:
+    """Byte ranges by fsspec.
+
+    Parameters
+    ----------
+    storage_options : mapping, optional
+        Options for fsspec's file systems, as in ``fsspec.open``.
+    """
+
+    max_gap_bytes = 1 << 20
+    max_request_bytes = 32 << 20
+    concurrency = 8
+
+    def __init__(self, storage_options: Mapping[str, Any] | None = None) -> None:
+        self.storage_options = dict(storage_options or {})
+
+    def size(self, url: str) -> int:
+        """Length of what is at `url`, in bytes."""
+        fs, path = filesystem(url, self.storage_options)
+        return int(fs.size(path))
+
+    def get_ranges(
+        self, url: str, offsets: Sequence[int], lengths: Sequence[int]
+    ) -> list[memoryview]:
+        """Fetch byte ranges of one source, see `ByteStore.get_ranges`."""
+        fs, path = filesystem(url, self.storage_options)
+        stops = [offset + length for offset, length in zip(offsets, lengths, strict=True)]
+        parts = fs.cat_ranges([path] * len(stops), list(offsets), stops, on_error="raise")
+        views = [memoryview(part) for part in parts]
+        check_lengths(url, offsets, lengths, views)
+        return views
+
+
+def filesystem(url: str, storage_options: Mapping[str, Any]) -> tuple[Any, str]:
+    """Find the fsspec file system of a URL.
+
+    Parameters
+    ----------
+    url : str
+        With its scheme.
+    storage_options : mapping
+        Options for the file system.
+
+    Returns
+    -------
+    tuple
+        The file system, which fsspec caches, and the path in it.
+
+    Raises
+    ------
+    MissingExtraError
+        If the package that speaks the scheme is not installed.
+    """
+    import fsspec.core  # local reading starts without it
+
+    try:
+        fs, path = fsspec.core.url_to_fs(url, **storage_options)
+    except ImportError as err:
+        scheme = url.partition("://")[0]
+        raise MissingExtraError(
+            f"reading {scheme}:// URLs", str(err), EXTRAS.get(scheme, "all")
+        ) from err
+    return fs, str(path)
+
+
+def read_file(url: str, storage_options: Mapping[str, Any] | None = None) -> bytes:
+    """Fetch a whole file.
+
+    Parameters
+    ----------
+    url : str
+        With its scheme.
+    storage_options : mapping, optional
+        Options for the file system.
+
+    Returns
+    -------
+    bytes
+        Its content.
+    """
+    fs, path = filesystem(url, storage_options or {})
+    return bytes(fs.cat_file(path))

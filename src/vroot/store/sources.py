@@ -1,0 +1,123 @@
+"""The sources of a store: how to reach them, and whether they are still what was scanned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import xxhash
+
+from vroot.exceptions import StaleReferencesError
+from vroot.model import Source
+from vroot.store.bytes import ByteStore
+from vroot.store.local import LocalStore, local_path
+from vroot.store.remote import RemoteStore
+
+__all__ = ["HEADER_BYTES", "Sources", "byte_store", "header_checksum"]
+
+HEADER_BYTES = 512
+
+
+def byte_store(url: str, storage_options: Mapping[str, Any] | None = None) -> ByteStore:
+    """Choose how the bytes of a URL are read.
+
+    Parameters
+    ----------
+    url : str
+        A path or a URL.
+    storage_options : mapping, optional
+        Options for fsspec, if it is no local path.
+
+    Returns
+    -------
+    ByteStore
+        Positioned reads for local files, fsspec for the rest.
+    """
+    return LocalStore() if local_path(url) is not None else RemoteStore(storage_options)
+
+
+def header_checksum(store: ByteStore, url: str, size_bytes: int) -> str:
+    """Sum up the beginning of a ROOT file, see `vroot.model.Source`.
+
+    Parameters
+    ----------
+    store : ByteStore
+        How to read it.
+    url : str
+        The file.
+    size_bytes : int
+        Its length, or what that should be.
+
+    Returns
+    -------
+    str
+        xxh64 of its first 512 bytes, in hexadecimal.
+    """
+    (header,) = store.get_ranges(url, [0], [min(HEADER_BYTES, size_bytes)])
+    return xxhash.xxh64_hexdigest(header)
+
+
+class Sources:
+    """The sources of one store, checked when they are first read.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        What the store says of them.
+    storage_options : mapping, optional
+        Options for fsspec.
+    verify : bool
+        Whether to check that a source is what was scanned.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        storage_options: Mapping[str, Any] | None = None,
+        *,
+        verify: bool = True,
+    ) -> None:
+        self.urls = [source.url for source in sources]
+        self._unchecked = {source.url: source for source in sources} if verify else {}
+        self._storage_options = storage_options
+
+    def store(self, url: str) -> ByteStore:
+        """Give the way to read a source.
+
+        Raises
+        ------
+        FileNotFoundError
+            If a local source is not there.
+        StaleReferencesError
+            If the source is not what was scanned.
+        """
+        store = byte_store(url, self._storage_options)
+        source = self._unchecked.get(url)
+        if source is not None:
+            _check(store, source)
+            self._unchecked.pop(url, None)
+        return store
+
+
+def _check(store: ByteStore, source: Source) -> None:
+    try:
+        if isinstance(store, LocalStore) and (size := store.size(source.url)) != source.size_bytes:
+            raise StaleReferencesError(_stale(source, f"it has {size} bytes"))
+        checksum = header_checksum(store, source.url, source.size_bytes)
+    except FileNotFoundError as err:
+        raise FileNotFoundError(
+            err.errno,
+            "the ROOT file that the references point to is not there (moved? scan it again, with "
+            "url= for where it will be read from)",
+            source.url,
+        ) from err
+    if checksum != source.header_xxh64:
+        raise StaleReferencesError(_stale(source, "its header is another one"))
+
+
+def _stale(source: Source, what: str) -> str:
+    return (
+        f"{source.url} has changed since it was scanned ({source.size_bytes} bytes, UUID "
+        f"{source.uuid}): {what}. Scan it again; to read it all the same, open the references with "
+        "verify_sources=False"
+    )
