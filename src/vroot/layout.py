@@ -23,7 +23,14 @@ from vroot.model import (
 )
 from vroot.schema import JSON, encode_branch, encode_interpretation, encode_runs
 
-__all__ = ["CODEC_NAME", "ChunkArray", "branch_items", "column_arrays", "group_document"]
+__all__ = [
+    "CODEC_NAME",
+    "ChunkArray",
+    "branch_items",
+    "column_arrays",
+    "group_document",
+    "is_stock",
+]
 
 CODEC_NAME = "vroot.basket"
 
@@ -199,27 +206,43 @@ def _chunk_grid(array: ChunkArray) -> dict[str, JSON]:
     return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": shapes}}
 
 
-def _codecs(array: ChunkArray, spec: BranchSpec) -> tuple[list[JSON], np.dtype[Any]]:
-    """The codecs of an array, and the dtype that they give.
+def is_stock(spec: BranchSpec) -> bool:
+    """Whether stock codecs read the column, given bare streams of one algorithm.
 
-    They are stock ones where every chunk is just the elements, big-endian, in a stream that they
-    know; otherwise vroot's own, which takes a basket apart.
+    They do where every chunk is just the elements, big-endian: a flat column of whole numbers
+    without entry offsets, or uncompressed bytes as they are.
     """
     table, interpretation = spec.baskets, spec.interpretation
-    if table.stored in STREAM_CODECS:
-        if array.name == "raw":
-            return [{"name": "bytes"}, *STREAM_CODECS[table.stored]], array.dtype
-        bordered = not np.array_equal(table.border_bytes, table.uncompressed_bytes)
-        if isinstance(interpretation, AsDtype) and not bordered:
-            base, _ = split_dtype(interpretation.from_dtype)
-            wide = base.names is not None or base.itemsize > 1
-            endian = {"configuration": {"endian": "big"}} if wide else {}
-            return [{"name": "bytes"} | endian, *STREAM_CODECS[table.stored]], (
-                base.newbyteorder("=")
-            )
+    arrays = column_arrays(spec)
+    if not arrays or arrays[0].name == "raw":
+        return bool(arrays)
+    return (
+        isinstance(interpretation, AsDtype)
+        and _is_big_endian(interpretation.from_dtype)
+        and np.array_equal(table.border_bytes, table.uncompressed_bytes)
+    )
+
+
+def _is_big_endian(dtype: np.dtype[Any]) -> bool:
+    base, _ = split_dtype(dtype)
+    if base.names is not None:
+        return all(_is_big_endian(base[name]) for name in base.names)
+    return base.itemsize == 1 or base == base.newbyteorder(">")
+
+
+def _codecs(array: ChunkArray, spec: BranchSpec) -> tuple[list[JSON], np.dtype[Any]]:
+    """The codecs of an array, and the dtype that they give."""
+    stored, interpretation = spec.baskets.stored, spec.interpretation
+    if stored in STREAM_CODECS and is_stock(spec):
+        if not isinstance(interpretation, AsDtype) or array.name == "raw":
+            return [{"name": "bytes"}, *STREAM_CODECS[stored]], array.dtype
+        base, _ = split_dtype(interpretation.from_dtype)
+        wide = base.names is not None or base.itemsize > 1
+        endian = {"configuration": {"endian": "big"}} if wide else {}
+        return [{"name": "bytes"} | endian, *STREAM_CODECS[stored]], base.newbyteorder("=")
     configuration = {
         "part": array.name or "values",
-        "stored": table.stored,
+        "stored": stored,
         "interpretation": encode_interpretation(interpretation),
     }
     return [{"name": CODEC_NAME, "configuration": configuration}], array.dtype

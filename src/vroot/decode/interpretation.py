@@ -135,8 +135,8 @@ def _check_length(itemsize: int, basket: Basket) -> None:
 
 def _view(interpretation: AsDtype, data: npt.NDArray[np.uint8]) -> Array:
     dtype, shape = split_dtype(interpretation.from_dtype)
-    items: Array = data.view(dtype).reshape((-1, *shape))
-    return items
+    items = data.view(dtype)
+    return np.reshape(items, (-1, *shape))
 
 
 def _unpack(interpretation: AsDouble32 | AsFloat16, data: npt.NDArray[np.uint8]) -> Array:
@@ -160,7 +160,7 @@ def _unpack(interpretation: AsDouble32 | AsFloat16, data: npt.NDArray[np.uint8])
         output = data.view(">u4").astype(dtype)
         output *= float(interpretation.high - interpretation.low) / (1 << bits)
         output += interpretation.low
-    return output.reshape((-1, *shape))
+    return np.reshape(output, (-1, *shape))
 
 
 def _byte_counts(interpretation: AsJagged, basket: Basket) -> npt.NDArray[np.int64]:

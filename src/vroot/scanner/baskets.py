@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from vroot.model import BLOCK_HEADER_BYTES, BasketTable, IndexArray, Manifest, S
 from vroot.store.bytes import ByteStore
 from vroot.store.coalesce import coalesce
 
-__all__ = ["BasketList", "BasketReader"]
+__all__ = ["BasketList", "BasketReader", "Located"]
 
 # ROOT: TKey::Streamer and TBasket::Streamer. Big-endian.
 KEY = struct.Struct(">ihiIhh")  # fNbytes, version, fObjlen, fDatime, fKeylen, fCycle
@@ -76,6 +77,34 @@ class BasketList:
 
 
 @dataclass(frozen=True, eq=False)
+class Located:
+    """Where the baskets of a branch are.
+
+    Parameters
+    ----------
+    manifest : Manifest
+        Their payloads, block headers included.
+    stream : str, optional
+        How the bare streams are stored, if every payload is a single block of one algorithm.
+    """
+
+    manifest: Manifest
+    stream: Stored | None = None
+
+    def bare(self) -> Manifest:
+        """Give the manifest of the bare streams, past the block headers."""
+        if self.stream is None:
+            return self.manifest
+        table = dataclasses.replace(self.manifest.table, stored=self.stream)
+        return dataclasses.replace(
+            self.manifest,
+            table=table,
+            offset=self.manifest.offset + BLOCK_HEADER_BYTES,
+            length=self.manifest.length - BLOCK_HEADER_BYTES,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class _Keys:
     """Parsed keys, one row a basket."""
 
@@ -103,7 +132,7 @@ class BasketReader:
         self._url = url
         self._size = size_bytes
 
-    def manifests(self, lists: list[BasketList]) -> Iterator[Manifest | DeserializationError]:
+    def manifests(self, lists: list[BasketList]) -> Iterator[Located | DeserializationError]:
         """Find out where the payloads of many branches are.
 
         Parameters
@@ -113,8 +142,8 @@ class BasketReader:
 
         Yields
         ------
-        Manifest or DeserializationError
-            For each branch, its manifest or what is wrong with one of its baskets.
+        Located or DeserializationError
+            For each branch, where its baskets are or what is wrong with one of them.
         """
         heads = self._fetch_heads(lists)
         for baskets in lists:
@@ -147,10 +176,10 @@ class BasketReader:
                 heads[i] = bytes(fetched[start : start + int(length[i])])
         return iter(heads)
 
-    def _manifest(self, baskets: BasketList, heads: list[bytes]) -> Manifest:
+    def _manifest(self, baskets: BasketList, heads: list[bytes]) -> Located:
         keys = self._parse(baskets, heads)
         length = baskets.nbytes - keys.keylen
-        stored, skip = _how_stored(keys, length, has_raw=bool(baskets.embedded))
+        stored, stream = _how_stored(keys, length, has_raw=bool(baskets.embedded))
         payloads = [join_basket(data, offsets) for data, offsets in baskets.embedded]
         inline_lengths = np.array([len(payload) for payload in payloads], np.int64)
         nothing = np.zeros(len(payloads), np.int64)
@@ -162,13 +191,14 @@ class BasketReader:
             stored,
         )
         normal = baskets.seek.size
-        return Manifest(
+        manifest = Manifest(
             table,
             np.concatenate([np.zeros(normal, np.int64), nothing - 1]),
-            np.concatenate([baskets.seek + keys.keylen + skip, nothing]),
-            np.concatenate([length - skip, inline_lengths]),
+            np.concatenate([baskets.seek + keys.keylen, nothing]),
+            np.concatenate([length, inline_lengths]),
             {normal + i: payload for i, payload in enumerate(payloads)},
         )
+        return Located(manifest, stream)
 
     def _parse(self, baskets: BasketList, heads: list[bytes]) -> _Keys:
         n = len(heads)
@@ -198,21 +228,17 @@ class BasketReader:
         return _Keys(keylen, objlen, border, payload_heads)
 
 
-def _how_stored(keys: _Keys, length: IndexArray, *, has_raw: bool) -> tuple[Stored, int]:
-    """How the payloads are stored, and how many bytes a bare stream has before it."""
+def _how_stored(keys: _Keys, length: IndexArray, *, has_raw: bool) -> tuple[Stored, Stored | None]:
+    """How the payloads are stored, and which bare stream each is if it is a single block."""
     raw = length == keys.objlen
     if raw.all():
-        return "raw", 0
+        return "raw", None
     if has_raw or raw.any():
-        return "mixed", 0
+        return "mixed", None
     streams = {
         STREAMS.get(head[:2])
         if int.from_bytes(head[3:6], "little") == size - BLOCK_HEADER_BYTES
         else None
         for head, size in zip(keys.head, length.tolist(), strict=True)
     }
-    if len(streams) == 1:
-        (stream,) = streams
-        if stream is not None:
-            return stream, BLOCK_HEADER_BYTES
-    return "blocks", 0
+    return "blocks", streams.pop() if len(streams) == 1 else None

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import msgspec
 import uproot
 
 from vroot.exceptions import DeserializationError
-from vroot.layout import branch_items, group_document
+from vroot.layout import branch_items, group_document, is_stock
 from vroot.model import (
     AsDtype,
     BranchSpec,
@@ -22,7 +23,7 @@ from vroot.model import (
     no_manifest,
 )
 from vroot.names import component
-from vroot.scanner.baskets import BasketList, BasketReader
+from vroot.scanner.baskets import BasketList, BasketReader, Located
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 from vroot.scanner.interpretations import interpretation_of
 from vroot.schema import JSON, encode_node
@@ -233,15 +234,19 @@ def _counter_of(branch: uproot.TBranch, known: dict[int, _Found]) -> _Found | No
 
 
 def _branch_items(
-    one: _Found, manifest: Manifest | DeserializationError, counter: str | None
+    one: _Found, located: Located | DeserializationError, counter: str | None
 ) -> Iterator[tuple[str, JSON]]:
     """Keys and values of a branch, which is recorded as unsupported if its baskets are amiss."""
-    if isinstance(manifest, DeserializationError):
-        spec = _spec(one, no_manifest(), counter, Unsupported(str(manifest), one.text))
+    if isinstance(located, DeserializationError):
+        spec = _spec(one, no_manifest(), counter, Unsupported(str(located), one.text))
         yield from branch_items(one.path, spec, no_manifest())
         return
+    manifest = located.manifest
     try:
         spec = _spec(one, manifest, counter, one.interpretation)
+        if is_stock(spec):
+            manifest = located.bare()
+            spec = msgspec.structs.replace(spec, baskets=manifest.table)
     except ValueError as err:
         spec = _spec(one, manifest, counter, Unsupported(str(err), one.text))
     yield from branch_items(one.path, spec, manifest)
