@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from vroot import exceptions
 from vroot._version import __version__
-from vroot.branch import HasBranches, TBranch
+from vroot.branch import TBranch
 from vroot.directory import Directory
 from vroot.exceptions import KeyInFileError, MissingExtraError, VrootError
 from vroot.file import File
 from vroot.file import open_file as open  # noqa: A004  # the name that uproot has
-from vroot.model import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings
+from vroot.has_branches import HasBranches
+from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings
 from vroot.tree import TTree
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ import vroot
 from vroot import Directory, TBranch, TTree
 from vroot.exceptions import DeserializationError, KeyInFileError, UnsupportedError, VrootError
 from vroot.filters import regularize_filter
-from vroot.model import Unsupported
+from vroot.interpretations import Unsupported
 from vroot.store.references import is_reference_name
 
 __all__ = ["main"]

@@ -8,9 +8,9 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from vroot.branch import HasBranches
 from vroot.exceptions import KeyInFileError, UnsupportedError
 from vroot.filters import Filter, no_filter, regularize_filter
+from vroot.has_branches import HasBranches
 from vroot.model import BranchSpec, DirectorySpec, ObjectSpec, TreeSpec
 from vroot.tree import TTree
 

@@ -16,7 +16,8 @@ from vroot.decode.compression import decompress
 from vroot.decode.interpretation import Array, Decoded, Lists, decode_basket
 from vroot.decode.output import Output, allocate_output
 from vroot.exceptions import CorruptBasketError, UnsupportedError
-from vroot.model import AsJagged, BranchSpec, Manifest, Unsupported
+from vroot.interpretations import AsJagged, Unsupported
+from vroot.model import BranchSpec, Manifest
 from vroot.plan import BasketRange, baskets_of_range
 from vroot.store.bytes import ByteStore
 from vroot.store.coalesce import Request, coalesce

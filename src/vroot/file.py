@@ -8,6 +8,7 @@ import uuid
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -265,11 +266,7 @@ def _sidecar(location: str) -> References | None:
         except ReferenceStoreError as err:
             warnings.warn(f"{beside} is not used: {err}", StaleReferencesWarning, stacklevel=4)
             continue
-        source = references.sources[0]
-        store = LocalStore()
-        size = store.size(location)
-        checksum = header_checksum(store, location, size)
-        if (size, checksum) == (source.size_bytes, source.header_xxh64):
+        if _is_fresh(references, beside, path):
             return references
         warnings.warn(
             f"{beside} is not used: {location} has changed since it was scanned",
@@ -277,3 +274,17 @@ def _sidecar(location: str) -> References | None:
             stacklevel=4,
         )
     return None
+
+
+def _is_fresh(references: References, beside: Path, path: Path) -> bool:
+    """Whether references describe the file beside them.
+
+    A rewriting within one second may leave ROOT's own marks as they were, hence the times too.
+    """
+    if beside.stat().st_mtime_ns < path.stat().st_mtime_ns or not references.sources:
+        return False
+    source, store = references.sources[0], LocalStore()
+    size = store.size(str(path))
+    if size != source.size_bytes:
+        return False
+    return header_checksum(store, str(path), size) == source.header_xxh64

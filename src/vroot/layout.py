@@ -9,18 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from vroot.model import (
-    AsDouble32,
-    AsDtype,
-    AsFloat16,
-    AsJagged,
-    AsStrings,
-    BranchSpec,
-    IndexArray,
-    Manifest,
-    Stored,
-    split_dtype,
-)
+from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings, split_dtype
+from vroot.model import BranchSpec, IndexArray, Manifest, Stored
 from vroot.schema import JSON, encode_branch, encode_interpretation, encode_runs
 
 __all__ = [

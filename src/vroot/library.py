@@ -9,7 +9,7 @@ import numpy as np
 
 from vroot.decode.interpretation import Decoded, Lists
 from vroot.exceptions import UnsupportedError
-from vroot.model import AsStrings, Interpretation
+from vroot.interpretations import AsStrings, Interpretation
 
 if TYPE_CHECKING:
     import awkward as ak

@@ -8,19 +8,18 @@ import msgspec
 import numpy as np
 
 from vroot.exceptions import ReferenceStoreError
+from vroot.interpretations import Interpretation, split_dtype
 from vroot.model import (
     BasketTable,
     BranchSpec,
     DirectorySpec,
     IndexArray,
-    Interpretation,
     ObjectSpec,
     Source,
     Spec,
     Stored,
     TreeSpec,
     no_manifest,
-    split_dtype,
 )
 
 __all__ = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from vroot.branch import HasBranches
+from vroot.branch import TBranch
+from vroot.has_branches import HasBranches
 from vroot.model import TreeSpec
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ class TTree(HasBranches):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (TTree, (self._parent, self._path, self._spec))
+
+    def _make_branch(self, text: str) -> TBranch:
+        return TBranch(self, text)
 
     @property
     def parent(self) -> Directory:

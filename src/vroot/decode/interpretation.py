@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from vroot.decode.basket import Basket
 from vroot.exceptions import CorruptBasketError, UnsupportedError
-from vroot.model import (
+from vroot.interpretations import (
     AsDouble32,
     AsDtype,
     AsFloat16,

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vroot.decode.interpretation import Array, Decoded, Lists
-from vroot.model import AsJagged, AsStrings, BranchSpec, Numerical, split_dtype
+from vroot.interpretations import AsJagged, AsStrings, Numerical, split_dtype
+from vroot.model import BranchSpec
 from vroot.plan import BasketRange
 
 __all__ = ["Output", "allocate_output"]

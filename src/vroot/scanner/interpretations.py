@@ -14,7 +14,7 @@ from uproot.interpretation.numerical import AsDtype as UprootAsDtype
 from uproot.interpretation.numerical import AsFloat16 as UprootAsFloat16
 from uproot.interpretation.strings import AsStrings as UprootAsStrings
 
-from vroot.model import (
+from vroot.interpretations import (
     AsDouble32,
     AsDtype,
     AsFloat16,

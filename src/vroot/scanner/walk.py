@@ -10,18 +10,9 @@ import msgspec
 import uproot
 
 from vroot.exceptions import DeserializationError
+from vroot.interpretations import AsDtype, Interpretation, Unsupported
 from vroot.layout import branch_items, group_document, is_stock
-from vroot.model import (
-    AsDtype,
-    BranchSpec,
-    DirectorySpec,
-    Interpretation,
-    Manifest,
-    ObjectSpec,
-    TreeSpec,
-    Unsupported,
-    no_manifest,
-)
+from vroot.model import BranchSpec, DirectorySpec, Manifest, ObjectSpec, TreeSpec, no_manifest
 from vroot.names import component
 from vroot.scanner.baskets import BasketList, BasketReader, Located
 from vroot.scanner.guard import UPROOT_ERRORS, describe

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vroot.exceptions import MissingExtraError
+from vroot.exceptions import MissingExtraError, UnsupportedError
 from vroot.store.bytes import check_lengths
 
 __all__ = ["RemoteStore", "read_file"]
 
-EXTRAS = {"http": "http", "https": "http", "s3": "s3", "root": "xrootd"}
+#: The extra, and the package it brings, for the schemes that need one.
+EXTRAS = {
+    "http": ("http", "aiohttp"),
+    "https": ("http", "aiohttp"),
+    "s3": ("s3", "s3fs"),
+    "root": ("xrootd", "fsspec-xrootd"),
+}
 
 
 class RemoteStore:
@@ -65,16 +71,23 @@ def filesystem(url: str, storage_options: Mapping[str, Any]) -> tuple[Any, str]:
     ------
     MissingExtraError
         If the package that speaks the scheme is not installed.
+    UnsupportedError
+        If fsspec knows no such scheme.
     """
     import fsspec.core  # local reading starts without it
 
+    scheme = url.partition("://")[0]
     try:
         fs, path = fsspec.core.url_to_fs(url, **storage_options)
     except ImportError as err:
-        scheme = url.partition("://")[0]
-        raise MissingExtraError(
-            f"reading {scheme}:// URLs", str(err), EXTRAS.get(scheme, "all")
-        ) from err
+        extra, package = EXTRAS.get(scheme, ("all", err.name or scheme))
+        raise MissingExtraError(f"reading {scheme}:// URLs", package, extra) from err
+    except ValueError as err:
+        if scheme in EXTRAS:
+            # The scheme is registered by the package that is missing.
+            extra, package = EXTRAS[scheme]
+            raise MissingExtraError(f"reading {scheme}:// URLs", package, extra) from err
+        raise UnsupportedError(f"{url}: fsspec knows no such URLs: {err}") from err
     return fs, str(path)
 
 

@@ -1,0 +1,304 @@
+"""How the bytes of a basket become arrays: a small tagged union of plain data."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+
+__all__ = [
+    "AsDouble32",
+    "AsDtype",
+    "AsFloat16",
+    "AsJagged",
+    "AsStrings",
+    "Interpretation",
+    "Numerical",
+    "Unsupported",
+    "split_dtype",
+]
+
+MAX_ITEMSIZE_BYTES = 1 << 24
+SIMPLE_KINDS = "biuf"
+
+
+def split_dtype(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    """Split a dtype into its innermost base and the fixed shape around it.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Possibly with a subarray shape, such as ``(">f4", (2, 3))``.
+
+    Returns
+    -------
+    tuple
+        The base dtype, which may have fields, and the shape, ``()`` for a scalar.
+    """
+    shape: tuple[int, ...] = ()
+    while dtype.subdtype is not None:
+        dtype, inner = dtype.subdtype
+        shape += inner
+    return dtype, shape
+
+
+def _check_dtype(dtype: np.dtype[Any]) -> None:
+    if not 0 < dtype.itemsize <= MAX_ITEMSIZE_BYTES:
+        raise ValueError(
+            f"dtype {dtype!s} has {dtype.itemsize} bytes: expected 1 to {MAX_ITEMSIZE_BYTES}"
+        )
+    base, _ = split_dtype(dtype)
+    if base.names is not None:
+        for name in base.names:
+            _check_dtype(base[name])
+    elif base.kind not in SIMPLE_KINDS:
+        raise ValueError(f"dtype {dtype!s} is not boolean, integer or floating point")
+
+
+class AsDtype(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="flat"):
+    """Numbers, fixed-size arrays of numbers, or packed structs of them, one item an entry.
+
+    Parameters
+    ----------
+    from_dtype : numpy.dtype
+        Layout of one entry in a basket: big-endian, with its fixed shape and its fields.
+    to_dtype : numpy.dtype, optional
+        Layout of one entry in memory; the native equivalent of `from_dtype` if not given.
+    """
+
+    from_dtype: np.dtype
+    to_dtype: np.dtype | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is not plain numbers, or has no or an absurd size."""
+        _check_dtype(self.from_dtype)
+        if self.to_dtype is not None:
+            _check_dtype(self.to_dtype)
+            if split_dtype(self.to_dtype)[1] != self.inner_shape:
+                raise ValueError(f"the shapes of {self.from_dtype} and {self.to_dtype} differ")
+
+    def __repr__(self) -> str:
+        if self.to_dtype is None:
+            return f"AsDtype({str(self.from_dtype)!r})"
+        return f"AsDtype({str(self.from_dtype)!r}, {str(self.to_dtype)!r})"
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one entry in a basket, all dimensions and fields included."""
+        return self.from_dtype.itemsize
+
+    @property
+    def inner_shape(self) -> tuple[int, ...]:
+        """Fixed shape of one entry, ``()`` for a scalar."""
+        return split_dtype(self.from_dtype)[1]
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Native dtype of one entry in memory, with its shape."""
+        return self.from_dtype.newbyteorder("=") if self.to_dtype is None else self.to_dtype
+
+
+class AsDouble32(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="double32"):
+    """ROOT's ``Double32_t`` with a range, packed in a 4-byte unsigned integer an item.
+
+    Parameters
+    ----------
+    low, high : float
+        Limits of the range.
+    num_bits : int
+        Bits that are used of the integer.
+    to_dims : tuple of int
+        Fixed shape of one entry.
+
+    Notes
+    -----
+    ROOT: ``TBufferFile::ReadWithFactor`` and ``ReadWithNbits``. With both limits 0 an item is
+    three bytes, exponent and mantissa.
+    """
+
+    low: float
+    high: float
+    num_bits: int
+    to_dims: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a number of bits or a range that ROOT could not have written."""
+        _check_packed(self)
+
+    def __repr__(self) -> str:
+        return _packed_repr(self)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one entry in a basket."""
+        return _packed_itemsize(self)
+
+    @property
+    def inner_shape(self) -> tuple[int, ...]:
+        """Fixed shape of one entry."""
+        return self.to_dims
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Native dtype of one entry in memory, with its shape."""
+        return np.dtype((np.float64, self.to_dims))
+
+
+class AsFloat16(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="float16"):
+    """ROOT's ``Float16_t``: the same packings as `AsDouble32`, as 4-byte floats in memory.
+
+    Parameters
+    ----------
+    low, high : float
+        Limits of the range, both 0 for a truncated mantissa.
+    num_bits : int
+        Bits of the integer or of the mantissa.
+    to_dims : tuple of int
+        Fixed shape of one entry.
+    """
+
+    low: float
+    high: float
+    num_bits: int
+    to_dims: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a number of bits or a range that ROOT could not have written."""
+        _check_packed(self)
+
+    def __repr__(self) -> str:
+        return _packed_repr(self)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one entry in a basket."""
+        return _packed_itemsize(self)
+
+    @property
+    def inner_shape(self) -> tuple[int, ...]:
+        """Fixed shape of one entry."""
+        return self.to_dims
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Native dtype of one entry in memory, with its shape."""
+        return np.dtype((np.float32, self.to_dims))
+
+
+def _check_packed(packed: AsDouble32 | AsFloat16) -> None:
+    if not 2 <= packed.num_bits <= 32:
+        raise ValueError(f"num_bits must be between 2 and 32, not {packed.num_bits}")
+    truncated = packed.low == packed.high == 0
+    if not truncated and not packed.low < packed.high:
+        raise ValueError(f"the range is empty: low {packed.low}, high {packed.high}")
+    if any(size < 1 for size in packed.to_dims) or packed.itemsize > MAX_ITEMSIZE_BYTES:
+        raise ValueError(f"the shape {packed.to_dims} is not one of 1 to 2**24 bytes")
+
+
+def _packed_itemsize(packed: AsDouble32 | AsFloat16) -> int:
+    size = 3 if packed.low == packed.high == 0 else 4
+    for dim in packed.to_dims:
+        size *= dim
+    return size
+
+
+def _packed_repr(packed: AsDouble32 | AsFloat16) -> str:
+    dims = f", to_dims={packed.to_dims!r}" if packed.to_dims else ""
+    name = type(packed).__name__
+    return f"{name}({packed.low!r}, {packed.high!r}, {packed.num_bits!r}{dims})"
+
+
+Numerical: TypeAlias = AsDtype | AsDouble32 | AsFloat16
+
+
+class AsJagged(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="jagged"):
+    """A variable number of numerical items an entry.
+
+    Parameters
+    ----------
+    content : AsDtype, AsDouble32 or AsFloat16
+        One item.
+    header_bytes : int
+        Bytes to skip at the beginning of each entry (10 for a ``std::vector``).
+    """
+
+    content: Numerical
+    header_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse an absurd header."""
+        if not 0 <= self.header_bytes <= 255:
+            raise ValueError(f"header_bytes must be between 0 and 255, not {self.header_bytes}")
+
+    def __repr__(self) -> str:
+        header = f", header_bytes={self.header_bytes}" if self.header_bytes else ""
+        return f"AsJagged({self.content!r}{header})"
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Python objects, as the NumPy form of a jagged column has them."""
+        return np.dtype(object)
+
+
+class AsStrings(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="strings"):
+    """One string an entry.
+
+    Parameters
+    ----------
+    header_bytes : int
+        Bytes to skip at the beginning of each entry.
+    length_bytes : "1-5" or "4"
+        Whether the length takes one byte (255 announces four more) or always four.
+    """
+
+    header_bytes: int = 0
+    length_bytes: Literal["1-5", "4"] = "1-5"
+
+    def __post_init__(self) -> None:
+        """Refuse an absurd header."""
+        if not 0 <= self.header_bytes <= 255:
+            raise ValueError(f"header_bytes must be between 0 and 255, not {self.header_bytes}")
+
+    def __repr__(self) -> str:
+        args = [f"header_bytes={self.header_bytes}"] if self.header_bytes else []
+        if self.length_bytes != "1-5":
+            args.append(f"length_bytes={self.length_bytes!r}")
+        return f"AsStrings({', '.join(args)})"
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Python objects, as the NumPy form of a string column has them."""
+        return np.dtype(object)
+
+
+class Unsupported(
+    msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="unsupported"
+):
+    """A column that the store names but does not represent.
+
+    Parameters
+    ----------
+    reason : str
+        Why it cannot be read, in words for the user.
+    text : str
+        What uproot shows as the interpretation.
+    in_arrays : bool
+        Whether a request for all branches includes it: uproot leaves out what it has no
+        interpretation for, and what only groups other branches.
+    """
+
+    reason: str
+    text: str = ""
+    in_arrays: bool = True
+
+    def __repr__(self) -> str:
+        return self.text
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Python objects: nothing else is known."""
+        return np.dtype(object)
+
+
+Interpretation: TypeAlias = AsDtype | AsDouble32 | AsFloat16 | AsJagged | AsStrings | Unsupported
