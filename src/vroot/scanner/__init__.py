@@ -64,9 +64,15 @@ def _open(
         )
     try:
         # A dict keeps uproot from looking for a colon in the name.
-        return uproot.open({location: None}, **(storage_options or {}))
+        opened = uproot.open({location: None}, **(storage_options or {}))
     except UPROOT_ERRORS as err:
         raise DeserializationError(f"{location} cannot be read: {describe(err)}") from err
+    if not 0 < opened.file.fBEGIN < opened.file.fEND:
+        raise DeserializationError(
+            f"{location} is not a ROOT file: its header says that its records begin at byte "
+            f"{opened.file.fBEGIN} and end at {opened.file.fEND}"
+        )
+    return opened
 
 
 def _references(

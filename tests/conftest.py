@@ -1,0 +1,33 @@
+"""ROOT files, and the stores made from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import uproot
+from samples import COMPRESSIONS, write_tree
+
+import vroot
+
+
+@pytest.fixture(scope="session", params=list(COMPRESSIONS))
+def root_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ROOT file, once with each compression."""
+    name: str = request.param
+    path = tmp_path_factory.mktemp("root") / f"{name}.root"
+    return write_tree(path, COMPRESSIONS[name])
+
+
+@pytest.fixture(scope="session")
+def zlib_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ROOT file with zlib."""
+    return write_tree(tmp_path_factory.mktemp("root") / "events.root", uproot.ZLIB(1))
+
+
+@pytest.fixture(scope="session")
+def refs(zlib_file: Path) -> Path:
+    """The store of `zlib_file`, elsewhere."""
+    out = zlib_file.parent.parent / f"{zlib_file.parent.name}.refs.json"
+    vroot.scan(zlib_file, out)
+    return out
