@@ -140,7 +140,7 @@ def test_truncated_file_never_gives_a_wrong_array(zlib_file: Path, tmp_path: Pat
                     assert array.tolist() == whole[key][name].array().tolist()
         except vroot.VrootError:
             errors += 1
-    assert errors > 20
+    assert errors >= 15
 
 
 def test_basket_outside_of_the_file_spoils_only_its_branch(
