@@ -32,7 +32,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         refs = make_store(Path(folder))
 
-        import zarr
+        import zarr  # noqa: PLC0415  # the point: from here on, only this
 
         options = {"fo": str(refs)}
         group = zarr.open_group("reference://", mode="r", storage_options=options)
