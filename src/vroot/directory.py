@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from vroot.exceptions import KeyInFileError, UnsupportedError
 from vroot.filters import Filter, no_filter, regularize_filter
 from vroot.has_branches import HasBranches
-from vroot.model import BranchSpec, DirectorySpec, ObjectSpec, TreeSpec
+from vroot.model import BranchSpec, DirectorySpec, NTupleSpec, ObjectSpec, TreeSpec
 from vroot.tree import TTree
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class _Key(NamedTuple):
     """An object in a directory, as its TKey names it."""
 
     path: str
-    spec: DirectorySpec | TreeSpec | ObjectSpec
+    spec: DirectorySpec | TreeSpec | NTupleSpec | ObjectSpec
 
     def name(self, *, cycle: bool) -> str:
         return f"{self.spec.name};{self.spec.cycle}" if cycle else self.spec.name
@@ -120,7 +120,7 @@ class Directory(Mapping[str, Any]):
                 return TTree(self, key.path, spec)
             case DirectorySpec(name):
                 return Directory(self.file, key.path, (*self._names, name))
-            case ObjectSpec(name, _, classname, cycle, reason):
+            case ObjectSpec(name, _, classname, cycle, _, reason):
                 raise UnsupportedError(
                     f"{self.object_path}{name};{cycle} ({classname}) cannot be read: {reason}\n"
                     f"in file {self.file_path}"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,16 +15,13 @@ from vroot.decode.compression import decompress
 from vroot.decode.interpretation import Array, Decoded, Lists, decode_basket
 from vroot.decode.output import Output, allocate_output
 from vroot.exceptions import CorruptBasketError, UnsupportedError
+from vroot.fetch import Piece, fetch
 from vroot.interpretations import AsJagged, Unsupported
 from vroot.model import BranchSpec, Manifest
 from vroot.plan import BasketRange, baskets_of_range
 from vroot.store.bytes import ByteStore
-from vroot.store.coalesce import Request, coalesce
 
 __all__ = ["Column", "read_columns"]
-
-#: Less than this is decoded in the calling thread: starting others would take longer.
-SERIAL_BYTES = 256 << 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +109,8 @@ def read_columns(
         task = _Task(column, parts, allocate_output(column.spec, parts))
         _read_counts(task, urls=urls, store=store, executor=executor)
         tasks.append(task)
-    jobs = _plan_jobs(tasks, urls, store)
-    _run(jobs, executor)
+    pieces = [_piece(task, part) for task in tasks for part in task.parts]
+    fetch(pieces, urls=urls, store=store, executor=executor)
     return [task.output.finish() for task in tasks]
 
 
@@ -139,92 +135,21 @@ def _read_counts(task: _Task, **options: Any) -> None:
         task.counts[basket] = counts[edges[basket] - begin : edges[basket + 1] - begin]
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """Baskets that one request brings, or none where their bytes are here already."""
+def _piece(task: _Task, part: BasketRange) -> Piece:
+    """The fetching of one basket."""
+    manifest, basket = task.column.manifest, part.basket
 
-    baskets: list[tuple[_Task, BasketRange]]
-    request: Request | None = None
-    url: str = ""
-    store: ByteStore | None = None
+    def use(payload: memoryview, where: str) -> None:
+        _decode(task, part, payload, where)
 
-    @property
-    def size_bytes(self) -> int:
-        """Bytes that come out, roughly."""
-        return sum(
-            int(task.column.spec.baskets.uncompressed_bytes[part.basket])
-            for task, part in self.baskets
-        )
-
-    def run(self) -> None:
-        """Fetch and decode."""
-        if self.request is None or self.store is None:
-            for task, part in self.baskets:
-                inline = task.column.manifest.inline.get(part.basket, b"")
-                _decode(task, part, memoryview(inline), "inline bytes")
-            return
-        start, length = self.request.offset, self.request.length
-        (fetched,) = self.store.get_ranges(self.url, [start], [length])
-        for task, part in self.baskets:
-            manifest = task.column.manifest
-            offset = int(manifest.offset[part.basket])
-            begin = offset - start
-            payload = fetched[begin : begin + int(manifest.length[part.basket])]
-            _decode(task, part, payload, f"offset {offset} of {self.url}")
-
-
-def _plan_jobs(
-    tasks: list[_Task], urls: Sequence[str], store: Callable[[str], ByteStore]
-) -> list[_Job]:
-    here: list[tuple[_Task, BasketRange]] = []
-    away: dict[int, list[tuple[_Task, BasketRange]]] = {}
-    for task in tasks:
-        source = task.column.manifest.source
-        for part in task.parts:
-            number = int(source[part.basket])
-            (here if number < 0 else away.setdefault(number, [])).append((task, part))
-    jobs = [_Job(here)] if here else []
-    for number, baskets in away.items():
-        url = urls[number]
-        byte_store = store(url)
-        offsets = [task.column.manifest.offset[part.basket] for task, part in baskets]
-        lengths = [task.column.manifest.length[part.basket] for task, part in baskets]
-        requests = coalesce(
-            np.full(len(baskets), number),
-            np.array(offsets),
-            np.array(lengths),
-            max_gap_bytes=byte_store.max_gap_bytes,
-            max_request_bytes=byte_store.max_request_bytes,
-        )
-        jobs.extend(
-            _Job([baskets[i] for i in request.members.tolist()], request, url, byte_store)
-            for request in requests
-        )
-    return jobs
-
-
-def _run(jobs: list[_Job], executor: Executor | None) -> None:
-    if executor is not None:
-        _wait(executor.submit(job.run) for job in jobs)
-        return
-    if len(jobs) <= 1 or sum(job.size_bytes for job in jobs) < SERIAL_BYTES:
-        for job in jobs:
-            job.run()
-        return
-    workers = max(job.store.concurrency if job.store else 1 for job in jobs)
-    workers = min(len(jobs), max(workers, os.cpu_count() or 1))
-    with ThreadPoolExecutor(workers, thread_name_prefix="vroot") as own:
-        _wait(own.submit(job.run) for job in jobs)
-
-
-def _wait(futures: Iterable[Future[None]]) -> None:
-    started = list(futures)
-    try:
-        for future in started:
-            future.result()
-    finally:
-        for future in started:
-            future.cancel()
+    return Piece(
+        int(manifest.source[basket]),
+        int(manifest.offset[basket]),
+        int(manifest.length[basket]),
+        use,
+        int(manifest.table.uncompressed_bytes[basket]),
+        manifest.inline.get(basket, b""),
+    )
 
 
 def _decode(task: _Task, part: BasketRange, payload: memoryview, where: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
@@ -26,6 +26,7 @@ __all__ = [
     "DirectorySpec",
     "IndexArray",
     "Manifest",
+    "NTupleSpec",
     "ObjectSpec",
     "Source",
     "Spec",
@@ -287,8 +288,8 @@ class DirectorySpec(msgspec.Struct, frozen=True):
     cycle: int
 
 
-class ObjectSpec(msgspec.Struct, frozen=True):
-    """Any other object: the store names it and says why it cannot be read.
+class NTupleSpec(msgspec.Struct, frozen=True):
+    """An RNTuple.
 
     Parameters
     ----------
@@ -296,15 +297,41 @@ class ObjectSpec(msgspec.Struct, frozen=True):
         ROOT's words.
     cycle : int
         Cycle number of its key.
-    reason : str
-        Why it cannot be read.
+    num_entries : int
+        Number of entries.
+    data : dict
+        Its schema and page lists as plain data, see `vroot.ntuple`.
     """
 
     name: str
     title: str
     classname: str
     cycle: int
-    reason: str
+    num_entries: int
+    data: dict[str, Any]
 
 
-Spec: TypeAlias = DirectorySpec | TreeSpec | BranchSpec | ObjectSpec
+class ObjectSpec(msgspec.Struct, frozen=True):
+    """Any other object, such as a histogram.
+
+    Parameters
+    ----------
+    name, title, classname : str
+        ROOT's words.
+    cycle : int
+        Cycle number of its key.
+    data : dict, optional
+        What it holds, as plain data, see `vroot.objects`.
+    reason : str
+        Why it cannot be read, without `data`.
+    """
+
+    name: str
+    title: str
+    classname: str
+    cycle: int
+    data: dict[str, Any] | None = None
+    reason: str = ""
+
+
+Spec: TypeAlias = DirectorySpec | TreeSpec | BranchSpec | NTupleSpec | ObjectSpec

@@ -14,6 +14,7 @@ from vroot.model import (
     BranchSpec,
     DirectorySpec,
     IndexArray,
+    NTupleSpec,
     ObjectSpec,
     Source,
     Spec,
@@ -120,10 +121,11 @@ class _Baskets(msgspec.Struct, omit_defaults=True):
 class _Own(msgspec.Struct, omit_defaults=True):
     """What vroot says of a node, under the key "vroot"."""
 
-    node: Literal["directory", "tree", "branch", "object"]
+    node: Literal["directory", "tree", "branch", "ntuple", "object"]
     interpretation: Any = None
     baskets: _Baskets | None = None
     split: bool = False
+    data: dict[str, Any] | None = None
     reason: str = ""
     schema: int | None = None
     generator: str | None = None
@@ -233,14 +235,16 @@ def encode_root(spec: DirectorySpec, sources: list[Source], generator: str) -> d
     return _plain(_Root(spec.classname, spec.title, spec.cycle), own)
 
 
-def encode_node(spec: DirectorySpec | TreeSpec | ObjectSpec) -> dict[str, JSON]:
+def encode_node(spec: DirectorySpec | TreeSpec | NTupleSpec | ObjectSpec) -> dict[str, JSON]:
     """Give the attributes of a node without chunks."""
     root = _Root(spec.classname, spec.title, spec.cycle)
     if isinstance(spec, DirectorySpec):
         return _plain(root, _Own("directory"))
     if isinstance(spec, ObjectSpec):
-        return _plain(root, _Own("object", reason=spec.reason))
+        return _plain(root, _Own("object", data=spec.data, reason=spec.reason))
     root.num_entries = spec.num_entries
+    if isinstance(spec, NTupleSpec):
+        return _plain(root, _Own("ntuple", data=spec.data))
     root.aliases = spec.aliases
     root.compressed_bytes = spec.compressed_bytes
     root.uncompressed_bytes = spec.uncompressed_bytes
@@ -311,7 +315,10 @@ def decode_spec(name: str, document: JSON) -> Spec:
     if own.node == "directory":
         return DirectorySpec(name, root.title, root.classname, cycle)
     if own.node == "object":
-        return ObjectSpec(name, root.title, root.classname, cycle, own.reason)
+        return ObjectSpec(name, root.title, root.classname, cycle, own.data, own.reason)
+    if own.node == "ntuple":
+        entries, data = root.num_entries, own.data or {}
+        return NTupleSpec(name, root.title, root.classname, cycle, entries, data)
     if own.node == "tree":
         return TreeSpec(
             name,

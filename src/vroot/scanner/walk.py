@@ -144,7 +144,7 @@ class Walker:
                 if isinstance(found, uproot.TTree):
                     yield from self._tree(found, path, f"/{names}{name};{cycle}", cycle)
                     return
-        unread = ObjectSpec(name, title, classname, cycle, reason)
+        unread = ObjectSpec(name, title, classname, cycle, reason=reason)
         yield f"{path}/zarr.json", group_document(encode_node(unread))
 
     # --- trees

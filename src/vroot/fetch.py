@@ -1,0 +1,142 @@
+"""Fetching of byte ranges: near ones merged, several requests at once, each piece handed on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from vroot.store.bytes import ByteStore
+from vroot.store.coalesce import Request, coalesce
+
+__all__ = ["Piece", "fetch"]
+
+#: Less than this is processed in the calling thread: starting others would take longer.
+SERIAL_BYTES = 256 << 10
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A byte range that is wanted, and what is to be done with it.
+
+    Parameters
+    ----------
+    source : int
+        Number of the source; -1 for bytes that are here already.
+    offset, length : int
+        The range, in bytes.
+    use : callable
+        Called, in any thread, with the bytes and with words for where they are from.
+    work_bytes : int
+        Bytes that come out of `use`, roughly.
+    inline : bytes
+        The bytes themselves, if `source` is -1.
+    """
+
+    source: int
+    offset: int
+    length: int
+    use: Callable[[memoryview, str], None]
+    work_bytes: int
+    inline: bytes = b""
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """Pieces that one request brings, or that need none."""
+
+    pieces: list[Piece]
+    request: Request | None = None
+    url: str = ""
+    store: ByteStore | None = None
+
+    def run(self) -> None:
+        """Fetch, and hand on."""
+        if self.request is None or self.store is None:
+            for piece in self.pieces:
+                piece.use(memoryview(piece.inline), "inline bytes")
+            return
+        start = self.request.offset
+        (fetched,) = self.store.get_ranges(self.url, [start], [self.request.length])
+        for piece in self.pieces:
+            begin = piece.offset - start
+            payload = fetched[begin : begin + piece.length]
+            piece.use(payload, f"offset {piece.offset} of {self.url}")
+
+
+def fetch(
+    pieces: Sequence[Piece],
+    *,
+    urls: Sequence[str],
+    store: Callable[[str], ByteStore],
+    executor: Executor | None = None,
+) -> None:
+    """Fetch byte ranges and use each.
+
+    Parameters
+    ----------
+    pieces : sequence of Piece
+        What is wanted, in any order.
+    urls : sequence of str
+        The sources.
+    store : callable
+        Gives the ByteStore for a URL.
+    executor : concurrent.futures.Executor, optional
+        Runs the jobs; threads of its own for this call if not given.
+
+    Raises
+    ------
+    OSError
+        If a source cannot be read.
+    Exception
+        Whatever a `use` raises, the first of it.
+    """
+    jobs = _plan(pieces, urls, store)
+    if executor is not None:
+        _wait(executor.submit(job.run) for job in jobs)
+    elif len(jobs) <= 1 or sum(piece.work_bytes for piece in pieces) < SERIAL_BYTES:
+        for job in jobs:
+            job.run()
+    else:
+        workers = max(job.store.concurrency if job.store else 1 for job in jobs)
+        workers = min(len(jobs), max(workers, os.cpu_count() or 1))
+        with ThreadPoolExecutor(workers, thread_name_prefix="vroot") as own:
+            _wait(own.submit(job.run) for job in jobs)
+
+
+def _plan(
+    pieces: Sequence[Piece], urls: Sequence[str], store: Callable[[str], ByteStore]
+) -> list[_Job]:
+    by_source: dict[int, list[Piece]] = {}
+    for piece in pieces:
+        by_source.setdefault(piece.source, []).append(piece)
+    here = by_source.pop(-1, [])
+    jobs = [_Job(here)] if here else []
+    for source, members in by_source.items():
+        url = urls[source]
+        byte_store = store(url)
+        requests = coalesce(
+            np.full(len(members), source),
+            np.array([piece.offset for piece in members]),
+            np.array([piece.length for piece in members]),
+            max_gap_bytes=byte_store.max_gap_bytes,
+            max_request_bytes=byte_store.max_request_bytes,
+        )
+        jobs.extend(
+            _Job([members[i] for i in request.members.tolist()], request, url, byte_store)
+            for request in requests
+        )
+    return jobs
+
+
+def _wait(futures: Iterable[Future[None]]) -> None:
+    started = list(futures)
+    try:
+        for future in started:
+            future.result()
+    finally:
+        for future in started:
+            future.cancel()
