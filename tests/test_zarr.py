@@ -19,7 +19,8 @@ OLD_ZARR = "rectilinear chunk grids need zarr >= 3.2, which needs Python >= 3.12
 
 PRELUDE = """
 import json, sys, warnings
-warnings.simplefilter("error")
+if {rectilinear!r}:
+    warnings.simplefilter("error")  # older versions of zarr warn of every codec of numcodecs
 sys.modules.update(dict.fromkeys({blocked!r}))
 import zarr
 if {rectilinear!r}:
