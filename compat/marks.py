@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
     from compat.records import BranchRecord
 
-__all__ = ["CORRECTIONS", "MARKS", "Correction", "Mark", "find_correction", "find_mark"]
+__all__ = [
+    "CORRECTIONS",
+    "MARKS",
+    "NESTED_GROUPS",
+    "Correction",
+    "Mark",
+    "find_correction",
+    "find_mark",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +52,8 @@ class Mark:
         )
 
 
-MARKS: tuple[Mark, ...] = (
-    Mark("AsObjects", "its interpretation, AsObjects, is not supported yet"),
-    Mark("AsGrouped", "its interpretation, AsGrouped, is not supported yet"),
-    Mark("AsStridedObjects", "its interpretation, AsStridedObjects, is not supported yet"),
-    Mark(
-        "AsJagged(AsStridedObjects)",
-        "its interpretation, AsJagged of AsStridedObjects, is not supported yet",
-    ),
-)
+#: Nothing at present.
+MARKS: tuple[Mark, ...] = ()
 
 
 def find_mark(
@@ -109,6 +110,9 @@ class Correction:
 
 HEADERS = "strided objects with a header for each entry are left in the file's byte order"
 
+#: Why uproot raises KeyError for groups that contain groups, whose branches it reads all the same.
+NESTED_GROUPS = "groups within groups are looked up among the wrong arrays"
+
 CORRECTIONS: tuple[Correction, ...] = (
     Correction(
         "uproot-small-dy-nooffsets.root",
@@ -126,6 +130,12 @@ CORRECTIONS: tuple[Correction, ...] = (
     Correction("uproot-issue-513.root", "demc", HEADERS, byteswap="_opos"),
     Correction("uproot-issue-513.root", "demc(ent|mid|xit)", HEADERS, byteswap="_mom|_pos"),
     Correction("uproot-issue433-splitlevel2.root", ".*/timeslice_start", HEADERS, byteswap=".*"),
+    Correction(
+        "uproot-issue433-splitlevel2.root",
+        "km3net_timeslice_L0(/KM3NETDAQ::JDAQ[A-Za-z:/]*)?",
+        HEADERS,
+        byteswap="timeslice_start",
+    ),
 )
 
 

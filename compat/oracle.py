@@ -32,7 +32,7 @@ from uproot.interpretation.objects import (
 from uproot.interpretation.strings import AsStrings
 
 from compat.arrays import take_apart
-from compat.marks import Correction, find_correction
+from compat.marks import NESTED_GROUPS, Correction, find_correction
 from compat.records import (
     BUFFERS,
     RECORD,
@@ -197,7 +197,7 @@ def byteswapped(array: Any, fields: str) -> Any:
     array : ak.Array
         An array of records.
     fields : str
-        A regular expression for whole names of the outermost record's fields.
+        A regular expression for whole names of fields, at any depth.
 
     Returns
     -------
@@ -214,7 +214,7 @@ def byteswapped(array: Any, fields: str) -> Any:
         if not layout.is_record:
             return None
         contents = [
-            ak.transform(swap, content, highlevel=False) if re.fullmatch(fields, name) else content
+            ak.transform(swap if re.fullmatch(fields, name) else choose, content, highlevel=False)
             for name, content in zip(layout.fields, layout.contents, strict=True)
         ]
         return ak.contents.RecordArray(
@@ -309,6 +309,8 @@ class Recorder:
                 )
         else:
             ranges = self.record_ranges(branch, num_entries, entry_offsets, correction)
+        if not record.correction and is_lost_group(branch):
+            record = msgspec.structs.replace(record, correction=NESTED_GROUPS)
         return msgspec.structs.replace(record, ranges=ranges)
 
     def record_ranges(
@@ -334,7 +336,7 @@ class Recorder:
         """Read one range of entries and dump the array."""
         try:
             with time_limit(BRANCH_SECONDS):
-                array = branch.array(entry_start=start, entry_stop=stop, library="ak")
+                array = read(branch, start, stop)
                 if correction is not None:
                     array = byteswapped(array, correction.byteswap)
                 parts = take_apart(array)
@@ -349,6 +351,31 @@ class Recorder:
         offset_bytes = self.buffers.tell()
         self.buffers.write(np.ascontiguousarray(buffer).tobytes())
         return BufferRecord(name, buffer.dtype.str, offset_bytes, buffer.size)
+
+
+def is_lost_group(branch: Any) -> bool:
+    """Whether uproot loses track of the groups in a group, though it reads all their branches."""
+    if type(branch.interpretation).__name__ != "AsGrouped":
+        return False
+    try:
+        with time_limit(BRANCH_SECONDS):
+            branch.array(entry_stop=0)
+    except KeyError:
+        return True
+    except ORACLE_ERRORS:
+        return False
+    return False
+
+
+def read(branch: Any, start: int, stop: int) -> Any:
+    """Read a range of entries; a group that uproot loses track of is put together here."""
+    try:
+        return branch.array(entry_start=start, entry_stop=stop, library="ak")
+    except KeyError:
+        if type(branch.interpretation).__name__ != "AsGrouped":
+            raise
+    children = {child.name: branch[child.name] for child in branch.branches}
+    return ak.Array({name: read(child, start, stop) for name, child in children.items()})
 
 
 def record_file(path: Path, folder: Path) -> FileRecord:

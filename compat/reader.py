@@ -13,6 +13,7 @@ import numpy as np
 
 import vroot
 from compat.arrays import Buffer, compare_buffers, compare_forms, shorten, take_apart
+from compat.objects import compare_objects
 from compat.records import (
     BUFFERS,
     RECORD,
@@ -246,4 +247,7 @@ def compare_file(folder: Path, references: Path) -> list[BranchResult]:
     except FAILURES as error:
         return not_run(record, [f"vroot.open raised {FailureRecord.of(error)}"])
     with file:
-        return list(Comparison(record, dump).compare(file))
+        return [
+            *Comparison(record, dump).compare(file),
+            *compare_objects(folder, file, FAILURES),
+        ]

@@ -43,9 +43,11 @@ class WorkerError(Exception):
 
 def oracle(path: Path, folder: Path) -> None:
     """Record what uproot says."""
+    from compat.object_oracle import record_objects
     from compat.oracle import record_file
 
     record_file(path, folder)
+    record_objects(path, folder)
 
 
 def scan(path: Path, references: Path) -> None:

@@ -269,8 +269,6 @@ def test_executors(refs: Path) -> None:
 
 def test_not_yet_supported_is_said(refs: Path) -> None:
     file = vroot.open(refs)
-    with pytest.raises(UnsupportedError, match=r"hist;1 \(TH1D\)"):
-        file["hist"]
     with pytest.raises(NotImplementedError, match="not supported yet"):
         file["Events"].arrays(library="pd")
     with pytest.raises(ValueError, match="not recognized"):

@@ -183,5 +183,5 @@ def test_a_remote_store_reads_no_local_file(zlib_file: Path) -> None:
     import msgspec
 
     fsspec.filesystem("memory").pipe("/refs.json", msgspec.json.encode(references))
-    with pytest.raises(vroot.exceptions.ReferenceStoreError, match="local file"):
+    with pytest.raises(vroot.exceptions.ReferenceStoreError, match="not read for safety"):
         vroot.open("memory://refs.json")

@@ -11,9 +11,9 @@ import numpy as np
 
 from vroot.engine import Column
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
+from vroot.grouping import read_one
 from vroot.has_branches import HasBranches
-from vroot.interpretations import Interpretation
-from vroot.library import regularize_library, to_library
+from vroot.interpretations import AsGrouped, Interpretation
 from vroot.model import BranchSpec
 from vroot.names import component_name
 from vroot.plan import regularize_entry_range
@@ -120,7 +120,11 @@ class TBranch(HasBranches):
     @property
     def interpretation(self) -> Interpretation:
         """How the baskets become arrays."""
-        return self._spec.interpretation
+        interpretation = self._spec.interpretation
+        if isinstance(interpretation, AsGrouped):
+            below = {branch.name: branch.interpretation for branch in self.branches}
+            return AsGrouped(f"AsGroup({self!r}, {below!r})")
+        return interpretation
 
     @property
     def num_entries(self) -> int:
@@ -209,11 +213,9 @@ class TBranch(HasBranches):
                 f"branch {self.object_path!r} is stored as {self.interpretation!r} and cannot be "
                 f"read as {interpretation!r}"
             )
-        name = regularize_library(library)
         start, stop = regularize_entry_range(self.num_entries, entry_start, entry_stop)
         executor = decompression_executor or interpretation_executor
-        (array,) = self._file.read([self], start, stop, executor)
-        return to_library(self.interpretation, array, name)
+        return read_one(self, (start, stop), executor, library)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.array(library="np")

@@ -8,10 +8,13 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from vroot.exceptions import KeyInFileError, UnsupportedError
+from vroot.exceptions import KeyInFileError, ReferenceStoreError, UnsupportedError
 from vroot.filters import Filter, no_filter, regularize_filter
 from vroot.has_branches import HasBranches
+from vroot.has_fields import HasFields
 from vroot.model import BranchSpec, DirectorySpec, NTupleSpec, ObjectSpec, TreeSpec
+from vroot.ntuple import RNTuple
+from vroot.objects import decode_object
 from vroot.tree import TTree
 
 if TYPE_CHECKING:
@@ -120,12 +123,22 @@ class Directory(Mapping[str, Any]):
                 return TTree(self, key.path, spec)
             case DirectorySpec(name):
                 return Directory(self.file, key.path, (*self._names, name))
-            case ObjectSpec(name, _, classname, cycle, _, reason):
-                raise UnsupportedError(
-                    f"{self.object_path}{name};{cycle} ({classname}) cannot be read: {reason}\n"
-                    f"in file {self.file_path}"
-                )
+            case NTupleSpec() as spec:
+                return RNTuple(self, key.path, spec)
+            case ObjectSpec() as spec:
+                return self._make_object(spec)
         raise AssertionError(key)
+
+    def _make_object(self, spec: ObjectSpec) -> Any:
+        where = f"{self.object_path}{spec.name};{spec.cycle} ({spec.classname})"
+        if spec.data is None:
+            raise UnsupportedError(
+                f"{where} cannot be read: {spec.reason}\nin file {self.file_path}"
+            )
+        try:
+            return decode_object(spec.data)
+        except ReferenceStoreError as err:
+            raise ReferenceStoreError(f"{where}: {err}\nin file {self.file_path}") from err
 
     def _iterate(
         self, filter_name: Filter, filter_classname: Filter, *, recursive: bool, cycle: bool
@@ -270,16 +283,16 @@ class Directory(Mapping[str, Any]):
         for i, piece in enumerate(pieces):
             if not piece:
                 continue
-            if isinstance(step, HasBranches):
+            if isinstance(step, HasBranches | HasFields):
                 return step["/".join(pieces[i:])]
             if not isinstance(step, Directory):
                 raise self._not_found(where, f"{'/'.join(pieces[:i])!r} has no parts")
             head, colon, tail = piece.partition(":")
             if colon and piece not in step:
                 step = step._get(step._key(head))
-                if isinstance(step, HasBranches):
+                if isinstance(step, HasBranches | HasFields):
                     return step["/".join([tail, *pieces[i + 1 :]])]
-                raise self._not_found(where, f"{head!r} is not a TTree")
+                raise self._not_found(where, f"{head!r} is not a TTree or RNTuple")
             step = step._get(step._key(piece))
         return step
 

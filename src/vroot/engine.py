@@ -12,11 +12,11 @@ import numpy as np
 
 from vroot.decode.basket import Basket, split_basket
 from vroot.decode.compression import decompress
-from vroot.decode.interpretation import Array, Decoded, Lists, decode_basket
-from vroot.decode.output import Output, allocate_output
-from vroot.exceptions import CorruptBasketError, UnsupportedError
+from vroot.decode.interpretation import Array, decode_basket
+from vroot.decode.output import ColumnData, Output, allocate_output, inline_objects
+from vroot.exceptions import CorruptBasketError, ReferenceStoreError, UnsupportedError
 from vroot.fetch import Piece, fetch
-from vroot.interpretations import AsJagged, Unsupported
+from vroot.interpretations import AsDtype, AsGrouped, AsInline, AsJagged, Unsupported
 from vroot.model import BranchSpec, Manifest
 from vroot.plan import BasketRange, baskets_of_range
 from vroot.store.bytes import ByteStore
@@ -65,7 +65,7 @@ def read_columns(
     urls: Sequence[str],
     store: Callable[[str], ByteStore],
     executor: Executor | None = None,
-) -> list[Decoded]:
+) -> list[ColumnData]:
     """Read a range of entries of several columns.
 
     Parameters
@@ -83,7 +83,7 @@ def read_columns(
 
     Returns
     -------
-    list of ndarray or Lists
+    list of ndarray, Lists or Objects
         One result a column, in native byte order.
 
     Raises
@@ -95,23 +95,41 @@ def read_columns(
     OSError
         If a source cannot be read.
     """
-    tasks = []
+    results: list[ColumnData | None] = []
+    tasks: list[_Task] = []
     for column in columns:
-        if isinstance(column.spec.interpretation, Unsupported):
-            raise UnsupportedError(
-                f"branch {column.path!r} cannot be read: {column.spec.interpretation.reason}"
-            )
-        parts = baskets_of_range(
-            column.spec.baskets.edges,
-            entry_start,
-            min(entry_stop, column.spec.num_entries),
-        )
-        task = _Task(column, parts, allocate_output(column.spec, parts))
-        _read_counts(task, urls=urls, store=store, executor=executor)
-        tasks.append(task)
+        stop = min(entry_stop, column.spec.num_entries)
+        ready = _without_reading(column, min(entry_start, stop), stop)
+        results.append(ready)
+        if ready is None:
+            parts = baskets_of_range(column.spec.baskets.edges, entry_start, stop)
+            task = _Task(column, parts, _allocate(column, parts))
+            _read_counts(task, urls=urls, store=store, executor=executor)
+            tasks.append(task)
     pieces = [_piece(task, part) for task in tasks for part in task.parts]
     fetch(pieces, urls=urls, store=store, executor=executor)
-    return [task.output.finish() for task in tasks]
+    read = iter(tasks)
+    return [next(read).output.finish() if result is None else result for result in results]
+
+
+def _allocate(column: Column, parts: list[BasketRange]) -> Output:
+    try:
+        return allocate_output(column.spec, parts)
+    except (ValueError, OverflowError) as err:
+        # NumPy's words for what no memory could hold; only a false store asks for that.
+        raise ReferenceStoreError(f"branch {column.path!r} is too large: {err}") from err
+
+
+def _without_reading(column: Column, start: int, stop: int) -> ColumnData | None:
+    """Give what the store itself holds of a column, and refuse what it does not represent."""
+    match column.spec.interpretation:
+        case Unsupported(reason):
+            raise UnsupportedError(f"branch {column.path!r} cannot be read: {reason}")
+        case AsGrouped():
+            raise UnsupportedError(f"branch {column.path!r} only groups other branches")
+        case AsInline() as inline:
+            return inline_objects(inline, column.spec.num_entries, start, stop)
+    return None
 
 
 def _read_counts(task: _Task, **options: Any) -> None:
@@ -128,9 +146,15 @@ def _read_counts(task: _Task, **options: Any) -> None:
         return
     edges = table.edges
     begin, end = int(edges[needed[0]]), int(edges[needed[-1] + 1])
-    (counts,) = read_columns([column.counter()], begin, end, **options)
-    if isinstance(counts, Lists) or counts.ndim != 1 or counts.dtype.kind not in "iu":
-        raise UnsupportedError(f"branch {column.path!r}: its counter branch holds no counts")
+    counter = column.counter()
+    # Checked before it is read: a counter with a counter might be its own.
+    kind = counter.spec.interpretation
+    if not isinstance(kind, AsDtype) or kind.numpy_dtype.kind not in "iu" or kind.inner_shape:
+        raise ReferenceStoreError(
+            f"branch {column.path!r}: its counter branch {counter.path!r} is {kind!r}, not counts"
+        )
+    (data,) = read_columns([counter], begin, end, **options)
+    counts = np.asarray(data)
     for basket in needed:
         task.counts[basket] = counts[edges[basket] - begin : edges[basket + 1] - begin]
 

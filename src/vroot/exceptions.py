@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "CorruptBasketError",
+    "CorruptPageError",
     "DeserializationError",
     "KeyInFileError",
     "MissingExtraError",
@@ -98,6 +99,10 @@ class DeserializationError(VrootError, ValueError):
 
 class CorruptBasketError(DeserializationError):
     """A basket's bytes are damaged, truncated or inconsistent with the store."""
+
+
+class CorruptPageError(DeserializationError):
+    """An RNTuple page's bytes are damaged, truncated or inconsistent with the store."""
 
 
 class ShortReadError(VrootError, OSError):

@@ -16,6 +16,7 @@ import msgspec
 from vroot.directory import Directory
 from vroot.engine import read_columns
 from vroot.exceptions import ReferenceStoreError, StaleReferencesWarning
+from vroot.fetch import Piece, fetch
 from vroot.store.local import LocalStore, local_path
 from vroot.store.references import References, is_reference_name, load_references
 from vroot.store.sources import Sources, header_checksum
@@ -132,6 +133,25 @@ class File(Directory):
             executor=executor,
         )
 
+    def fetch(self, pieces: Sequence[Piece], executor: Executor | None = None) -> None:
+        """Fetch byte ranges of the sources, and use each.
+
+        Parameters
+        ----------
+        pieces : sequence of Piece
+            What is wanted, and what is to be done with it.
+        executor : Executor, optional
+            Runs that.
+
+        Raises
+        ------
+        ValueError
+            If the file is closed.
+        """
+        if self._closed:
+            raise ValueError(f"{self._file_path} is closed")
+        fetch(pieces, urls=self._sources.urls, store=self._sources.store, executor=executor)
+
 
 def _reopen(
     references: References, file_path: str, storage_options: Mapping[str, Any] | None, verify: bool
@@ -206,7 +226,7 @@ def open_file(
         If a ROOT file has no references and cannot be scanned here.
     """
     if isinstance(path, Mapping) and "refs" in path:
-        references = References(msgspec.json.encode(path), "references in memory")
+        references = _in_memory(path)
         return File(
             references, "references in memory", storage_options, verify_sources=verify_sources
         )
@@ -226,6 +246,13 @@ def open_file(
     references = _references_of(location, storage_options)
     file = File(references, location, storage_options, verify_sources=verify_sources)
     return file if object_path is None else file[object_path]
+
+
+def _in_memory(given: Mapping[str, Any]) -> References:
+    try:
+        return References(msgspec.json.encode(given), "references in memory")
+    except (UnicodeEncodeError, TypeError, OverflowError, RecursionError) as err:
+        raise ReferenceStoreError(f"references in memory: not plain data: {err}") from err
 
 
 def _references_of(location: str, storage_options: Mapping[str, Any] | None) -> References:
@@ -248,6 +275,8 @@ def _is_root_file(location: str) -> bool:
         return not is_reference_name(location.partition("?")[0])
     if path.is_dir():
         raise IsADirectoryError(f"{location} is a folder, not a file")
+    if path.suffix.lower() == ".root":
+        return True
     with path.open("rb") as file:
         return file.read(4) == b"root"
 

@@ -13,8 +13,9 @@ import numpy as np
 
 from vroot.exceptions import KeyInFileError, UnsupportedError
 from vroot.filters import Filter, no_filter, regularize_filter
-from vroot.interpretations import AsJagged, Unsupported
-from vroot.library import How, group, regularize_library, to_library
+from vroot.grouping import leaves_of, read_together
+from vroot.interpretations import AsGrouped, Unsupported
+from vroot.library import How
 from vroot.names import component_name
 from vroot.plan import regularize_entry_range
 
@@ -364,19 +365,23 @@ class HasBranches(Mapping[str, "TBranch"]):
             chosen = self._itself
         else:
             chosen = self._choose(expressions, filter_name, filter_typename, filter_branch)
-        name = regularize_library(library)
         start, stop = regularize_entry_range(self.tree.num_entries, entry_start, entry_stop)
-        distinct = {branch._path: branch for _, branch in chosen}
-        arrays = self._file.read(
-            list(distinct.values()), start, stop, decompression_executor or interpretation_executor
-        )
-        by_path = {
-            path: to_library(branch.interpretation, array, name)
-            for (path, branch), array in zip(distinct.items(), arrays, strict=True)
-        }
-        named = [(shown, by_path[branch._path]) for shown, branch in chosen]
-        jagged = [isinstance(branch.interpretation, AsJagged) for _, branch in chosen]
-        return group(named, jagged, name, how)
+        executor = decompression_executor or interpretation_executor
+        return read_together(self._file, chosen, (start, stop), executor, library, how)
+
+    def _named(self, name: str) -> TBranch:
+        """The branch of a name that was given as an expression."""
+        if not isinstance(name, str):
+            raise TypeError(f"expressions must be names of branches, not {name!r}")
+        try:
+            return self[name]
+        except KeyInFileError:
+            if not set(name).isdisjoint("+-*/%()<>=&|~^!"):
+                raise UnsupportedError(
+                    f"{name!r} is no branch of {self.object_path}, and computed expressions are "
+                    "not supported yet: compute with the arrays"
+                ) from None
+            raise
 
     def _choose(
         self,
@@ -385,19 +390,55 @@ class HasBranches(Mapping[str, "TBranch"]):
         filter_typename: Filter,
         filter_branch: BranchFilter,
     ) -> list[tuple[str, TBranch]]:
-        if isinstance(expressions, str):
-            return [(expressions, self[expressions])]
         if expressions is not None:
-            return [(name, self[name]) for name in expressions]
-        chosen = []
-        for name, branch in self.iteritems(
-            filter_name=filter_name,
-            filter_typename=filter_typename,
-            filter_branch=filter_branch,
-            full_paths=False,
-        ):
-            interpretation = branch.interpretation
-            if not isinstance(interpretation, Unsupported) or interpretation.in_arrays:
-                # As in uproot, a name that is not unique means the first branch that has it.
-                chosen.append((name, self[name]))
-        return chosen
+            names = [expressions] if isinstance(expressions, str) else expressions
+            return [(name, self._named(name)) for name in names]
+        matched = list(
+            self.iteritems(
+                filter_name=filter_name,
+                filter_typename=filter_typename,
+                filter_branch=filter_branch,
+                full_paths=False,
+            )
+        )
+        # As in uproot, a name that is not unique means the first branch that has it.
+        return [(name, self[name]) for name, _ in _without_doubles(matched)]
+
+
+def _is_unknown(branch: TBranch) -> bool:
+    interpretation = branch._spec.interpretation
+    return isinstance(interpretation, Unsupported) and not interpretation.in_arrays
+
+
+def _is_grouped(branch: TBranch) -> bool:
+    return isinstance(branch._spec.interpretation, AsGrouped)
+
+
+def _without_doubles(matched: list[tuple[str, TBranch]]) -> list[tuple[str, TBranch]]:
+    """Choose, as uproot does, between groups and the branches that they are made of.
+
+    A group is left out if all its branches were matched, or if it has one without interpretation;
+    otherwise it comes behind the others, and those of its branches that were matched are left out.
+    """
+    regular = [
+        (name, branch)
+        for name, branch in matched
+        if not _is_unknown(branch) and not _is_grouped(branch)
+    ]
+    paths = {branch._path for _, branch in regular}
+    groups: list[tuple[str, TBranch]] = []
+    hidden: set[str] = set()
+    for name, branch in matched:
+        if not _is_grouped(branch) or any(_is_unknown(child) for child in branch.branches):
+            continue
+        leaves = {leaf._path for leaf in leaves_of(branch) if not _is_unknown(leaf)}
+        found = leaves & paths
+        if not leaves or found != leaves:
+            hidden |= found
+            groups.append((name, branch))
+    above = {f"{branch._path}/" for _, branch in groups}
+    return [(name, branch) for name, branch in regular if branch._path not in hidden] + [
+        (name, branch)
+        for name, branch in groups
+        if not any(branch._path.startswith(path) for path in above)
+    ]

@@ -11,15 +11,21 @@ __all__ = [
     "AsDouble32",
     "AsDtype",
     "AsFloat16",
+    "AsGrouped",
+    "AsInline",
     "AsJagged",
+    "AsObjects",
+    "AsStridedObjects",
     "AsStrings",
     "Interpretation",
     "Numerical",
+    "Program",
     "Unsupported",
     "split_dtype",
 ]
 
 MAX_ITEMSIZE_BYTES = 1 << 24
+MAX_DIMENSIONS = 32
 SIMPLE_KINDS = "biuf"
 
 
@@ -75,8 +81,11 @@ class AsDtype(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind",
         _check_dtype(self.from_dtype)
         if self.to_dtype is not None:
             _check_dtype(self.to_dtype)
-            if split_dtype(self.to_dtype)[1] != self.inner_shape:
-                raise ValueError(f"the shapes of {self.from_dtype} and {self.to_dtype} differ")
+            base, shape = split_dtype(self.to_dtype)
+            if shape != self.inner_shape or base.names != split_dtype(self.from_dtype)[0].names:
+                raise ValueError(
+                    f"the shapes or the fields of {self.from_dtype} and {self.to_dtype} differ"
+                )
 
     def __repr__(self) -> str:
         if self.to_dtype is None:
@@ -192,8 +201,11 @@ def _check_packed(packed: AsDouble32 | AsFloat16) -> None:
     truncated = packed.low == packed.high == 0
     if not truncated and not packed.low < packed.high:
         raise ValueError(f"the range is empty: low {packed.low}, high {packed.high}")
-    if any(size < 1 for size in packed.to_dims) or packed.itemsize > MAX_ITEMSIZE_BYTES:
-        raise ValueError(f"the shape {packed.to_dims} is not one of 1 to 2**24 bytes")
+    dims = packed.to_dims
+    if len(dims) > MAX_DIMENSIONS or any(size < 1 for size in dims):
+        raise ValueError(f"the shape {dims} is not one of at most {MAX_DIMENSIONS} dimensions")
+    if packed.itemsize > MAX_ITEMSIZE_BYTES:
+        raise ValueError(f"an entry has {packed.itemsize} bytes: more than {MAX_ITEMSIZE_BYTES}")
 
 
 def _packed_itemsize(packed: AsDouble32 | AsFloat16) -> int:
@@ -209,15 +221,67 @@ def _packed_repr(packed: AsDouble32 | AsFloat16) -> str:
     return f"{name}({packed.low!r}, {packed.high!r}, {packed.num_bits!r}{dims})"
 
 
-Numerical: TypeAlias = AsDtype | AsDouble32 | AsFloat16
-
-
-class AsJagged(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="jagged"):
-    """A variable number of numerical items an entry.
+class AsStridedObjects(
+    msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="strided"
+):
+    """Objects of a C++ class whose members are numbers at fixed places.
 
     Parameters
     ----------
-    content : AsDtype, AsDouble32 or AsFloat16
+    from_dtype : numpy.dtype
+        Layout of one object in a basket: big-endian, packed; members of members have a path with
+        slashes as name, and names that begin with "@" are ROOT's own.
+    records : dict of str to str
+        C++ classes, by the path of the member; "" is the object itself.
+    header_bytes : int
+        Bytes before each object.
+    text : str
+        What uproot shows as the interpretation.
+    """
+
+    from_dtype: np.dtype
+    records: dict[str, str]
+    header_bytes: int = 0
+    text: str = "AsStridedObjects"
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a struct of plain numbers."""
+        _check_dtype(self.from_dtype)
+        if split_dtype(self.from_dtype)[0].names is None:
+            raise ValueError(f"{self.from_dtype} has no members")
+        if "" not in self.records:
+            raise ValueError(f"{self.records} names no class of the object itself")
+        if not 0 <= self.header_bytes <= 255:
+            raise ValueError(f"header_bytes must be between 0 and 255, not {self.header_bytes}")
+
+    def __repr__(self) -> str:
+        return self.text
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one object in a basket, its header included."""
+        return self.from_dtype.itemsize + self.header_bytes
+
+    @property
+    def inner_shape(self) -> tuple[int, ...]:
+        """Fixed shape of one entry."""
+        return split_dtype(self.from_dtype)[1]
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Native dtype of one entry in memory, with its shape."""
+        return self.from_dtype.newbyteorder("=")
+
+
+Numerical: TypeAlias = AsDtype | AsDouble32 | AsFloat16 | AsStridedObjects
+
+
+class AsJagged(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="jagged"):
+    """A variable number of numbers or fixed-size objects an entry.
+
+    Parameters
+    ----------
+    content : AsDtype, AsDouble32, AsFloat16 or AsStridedObjects
         One item.
     header_bytes : int
         Bytes to skip at the beginning of each entry (10 for a ``std::vector``).
@@ -272,6 +336,90 @@ class AsStrings(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind
         return np.dtype(object)
 
 
+class Program(msgspec.Struct, frozen=True):
+    """An AwkwardForth program, and the Awkward form of what it fills.
+
+    Parameters
+    ----------
+    source : str
+        The program.
+    form_json : str
+        The form, as JSON.
+    """
+
+    source: str
+    form_json: str
+
+
+class AsObjects(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="program"):
+    """Objects of C++ classes and containers, which a program deserialises.
+
+    Parameters
+    ----------
+    program : Program
+        What to run on each basket.
+    text : str
+        What uproot shows as the interpretation.
+    """
+
+    program: Program
+    text: str = "AsObjects"
+
+    def __repr__(self) -> str:
+        return self.text
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Python objects."""
+        return np.dtype(object)
+
+
+class AsGrouped(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="grouped"):
+    """No column of its own: the branches below, put together as records.
+
+    Parameters
+    ----------
+    text : str
+        What uproot shows as the interpretation; the facade makes it of the branches.
+    """
+
+    text: str = "AsGrouped"
+
+    def __repr__(self) -> str:
+        return self.text
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Python objects."""
+        return np.dtype(object)
+
+
+class AsInline(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="inline"):
+    """Ready-made Awkward buffers, for what no program can deserialise.
+
+    Parameters
+    ----------
+    form_json : str
+        The form, as JSON.
+    buffers : dict of str to bytes
+        The buffers of the form, little-endian, for all entries of the branch.
+    text : str
+        What uproot shows as the interpretation.
+    """
+
+    form_json: str
+    buffers: dict[str, bytes]
+    text: str = "AsObjects"
+
+    def __repr__(self) -> str:
+        return self.text
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Python objects."""
+        return np.dtype(object)
+
+
 class Unsupported(
     msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="unsupported"
 ):
@@ -301,4 +449,15 @@ class Unsupported(
         return np.dtype(object)
 
 
-Interpretation: TypeAlias = AsDtype | AsDouble32 | AsFloat16 | AsJagged | AsStrings | Unsupported
+Interpretation: TypeAlias = (
+    AsDtype
+    | AsDouble32
+    | AsFloat16
+    | AsStridedObjects
+    | AsJagged
+    | AsStrings
+    | AsObjects
+    | AsGrouped
+    | AsInline
+    | Unsupported
+)

@@ -9,9 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings, split_dtype
+from vroot.interpretations import (
+    AsDouble32,
+    AsDtype,
+    AsFloat16,
+    AsJagged,
+    AsObjects,
+    AsStridedObjects,
+    AsStrings,
+    split_dtype,
+)
 from vroot.model import BranchSpec, IndexArray, Manifest, Stored
-from vroot.schema import JSON, encode_branch, encode_interpretation, encode_runs
+from vroot.schema import JSON, Programs, encode_branch, encode_interpretation, encode_runs
 
 __all__ = [
     "CODEC_NAME",
@@ -20,6 +29,7 @@ __all__ = [
     "column_arrays",
     "group_document",
     "is_stock",
+    "page_items",
 ]
 
 CODEC_NAME = "vroot.basket"
@@ -80,7 +90,9 @@ def column_arrays(spec: BranchSpec) -> list[ChunkArray]:
     """
     table, interpretation = spec.baskets, spec.interpretation
     match interpretation:
-        case AsDtype() | AsDouble32() | AsFloat16() if is_zarr_dtype(interpretation.numpy_dtype):
+        case AsDtype() | AsDouble32() | AsFloat16() | AsStridedObjects() if is_zarr_dtype(
+            interpretation.numpy_dtype
+        ):
             base, shape = split_dtype(interpretation.numpy_dtype)
             # A Zarr array has no children: a split branch is a group that holds its values.
             return [_chunk_array("values" if spec.split else "", base, shape, table.entries)]
@@ -92,7 +104,7 @@ def column_arrays(spec: BranchSpec) -> list[ChunkArray]:
             if spec.count_branch is None or header:
                 arrays.append(_chunk_array("counts", np.dtype(np.int64), (), table.entries))
             return arrays
-        case AsDtype() | AsStrings():
+        case AsDtype() | AsStridedObjects() | AsStrings() | AsObjects():
             return [_chunk_array("raw", np.dtype(np.uint8), (), table.uncompressed_bytes)]
     return []
 
@@ -104,7 +116,9 @@ def _chunk_array(
     return ChunkArray(name, dtype, shape, edges[filled], filled)
 
 
-def branch_items(path: str, spec: BranchSpec, manifest: Manifest) -> Iterator[tuple[str, JSON]]:
+def branch_items(
+    path: str, spec: BranchSpec, manifest: Manifest, programs: Programs
+) -> Iterator[tuple[str, JSON]]:
     """Give the documents and the chunk references of a branch.
 
     Parameters
@@ -115,13 +129,15 @@ def branch_items(path: str, spec: BranchSpec, manifest: Manifest) -> Iterator[tu
         The branch.
     manifest : Manifest
         Where its baskets are.
+    programs : Programs
+        Where its program goes, if it has one.
 
     Yields
     ------
     tuple of str and JSON
         Keys and values of the reference file.
     """
-    attributes = encode_branch(spec)
+    attributes = encode_branch(spec, programs)
     arrays = column_arrays(spec)
     if not arrays or arrays[0].name:
         yield f"{path}/zarr.json", group_document(attributes)
@@ -131,6 +147,30 @@ def branch_items(path: str, spec: BranchSpec, manifest: Manifest) -> Iterator[tu
         yield f"{where}/zarr.json", _array_document(array, spec, own)
         for key, basket in zip(array.keys(path), array.baskets.tolist(), strict=True):
             yield key, _reference(manifest, basket)
+
+
+def page_items(path: str, spec: BranchSpec, manifest: Manifest) -> Iterator[tuple[str, JSON]]:
+    """Give the document and the chunk references of a column of an RNTuple.
+
+    Parameters
+    ----------
+    path : str
+        Where the column is in the hierarchy.
+    spec : BranchSpec
+        Its pages as baskets of bytes, see `vroot.ntuple_schema.NTupleSchema.chunks`.
+    manifest : Manifest
+        Where they are.
+
+    Yields
+    ------
+    tuple of str and JSON
+        Keys and values of the reference file.
+    """
+    (array,) = column_arrays(spec)
+    document = _array_document(array, spec, {})
+    yield f"{path}/zarr.json", document | {"dimension_names": ["byte"]}
+    for key, page in zip(array.keys(path), array.baskets.tolist(), strict=True):
+        yield key, _reference(manifest, page)
 
 
 def _reference(manifest: Manifest, basket: int) -> JSON:
@@ -207,7 +247,8 @@ def is_stock(spec: BranchSpec) -> bool:
     if not arrays or arrays[0].name == "raw":
         return bool(arrays)
     return (
-        isinstance(interpretation, AsDtype)
+        isinstance(interpretation, AsDtype | AsStridedObjects)
+        and getattr(interpretation, "header_bytes", 0) == 0
         and _is_big_endian(interpretation.from_dtype)
         and np.array_equal(table.border_bytes, table.uncompressed_bytes)
     )
@@ -224,15 +265,13 @@ def _codecs(array: ChunkArray, spec: BranchSpec) -> tuple[list[JSON], np.dtype[A
     """The codecs of an array, and the dtype that they give."""
     stored, interpretation = spec.baskets.stored, spec.interpretation
     if stored in STREAM_CODECS and is_stock(spec):
-        if not isinstance(interpretation, AsDtype) or array.name == "raw":
+        if not isinstance(interpretation, AsDtype | AsStridedObjects) or array.name == "raw":
             return [{"name": "bytes"}, *STREAM_CODECS[stored]], array.dtype
         base, _ = split_dtype(interpretation.from_dtype)
         wide = base.names is not None or base.itemsize > 1
         endian = {"configuration": {"endian": "big"}} if wide else {}
         return [{"name": "bytes"} | endian, *STREAM_CODECS[stored]], base.newbyteorder("=")
-    configuration = {
-        "part": array.name or "values",
-        "stored": stored,
-        "interpretation": encode_interpretation(interpretation),
-    }
+    configuration: JSON = {"part": array.name or "values", "stored": stored}
+    if array.name != "raw":
+        configuration["interpretation"] = encode_interpretation(interpretation, Programs())
     return [{"name": CODEC_NAME, "configuration": configuration}], array.dtype

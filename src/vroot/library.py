@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from vroot.decode.interpretation import Decoded, Lists
-from vroot.exceptions import UnsupportedError
-from vroot.interpretations import AsStrings, Interpretation
+from vroot.decode.interpretation import Lists
+from vroot.decode.output import ColumnData, Objects
+from vroot.exceptions import DeserializationError, ReferenceStoreError, UnsupportedError
+from vroot.interpretations import (
+    AsInline,
+    AsJagged,
+    AsObjects,
+    AsStridedObjects,
+    AsStrings,
+    Interpretation,
+)
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -52,14 +62,14 @@ def regularize_library(library: Any) -> LibraryName:
     raise ValueError(f'library {library!r} is not recognized: use "ak" or "np"')
 
 
-def to_library(interpretation: Interpretation, decoded: Decoded, library: LibraryName) -> Any:
-    """Turn one decoded column into an array of a library.
+def to_library(interpretation: Interpretation, data: ColumnData, library: LibraryName) -> Any:
+    """Turn one column into an array of a library.
 
     Parameters
     ----------
     interpretation : Interpretation
         What the column is.
-    decoded : ndarray or Lists
+    data : ndarray, Lists or Objects
         Its values, native.
     library : "ak" or "np"
         What to make of it.
@@ -68,53 +78,141 @@ def to_library(interpretation: Interpretation, decoded: Decoded, library: Librar
     -------
     ak.Array or ndarray
         One item an entry; variable-length ones are Python objects in NumPy.
+
+    Raises
+    ------
+    UnsupportedError
+        If NumPy has no plain form for it.
+    ReferenceStoreError
+        If the buffers that the store holds do not fit their form.
     """
-    if library == "ak":
-        return _to_awkward(interpretation, decoded)
-    if not isinstance(decoded, Lists):
-        return decoded
-    output = np.zeros(decoded.offsets.size - 1, dtype=object)
-    bounds = decoded.offsets.tolist()
-    if isinstance(interpretation, AsStrings):
-        characters = decoded.content.tobytes()
-        for i in range(output.size):
-            text = characters[bounds[i] : bounds[i + 1]]
-            output[i] = text.decode(errors="surrogateescape")
+    return _to_awkward(interpretation, data) if library == "ak" else _to_numpy(interpretation, data)
+
+
+def _to_numpy(interpretation: Interpretation, data: ColumnData) -> npt.NDArray[Any]:
+    content = interpretation.content if isinstance(interpretation, AsJagged) else interpretation
+    if isinstance(content, AsStridedObjects) or (
+        isinstance(content, AsObjects | AsInline) and '"RecordArray"' in _form_json(content)
+    ):
+        raise UnsupportedError(
+            f'{interpretation!r} has no plain form for library="np", which in uproot gives objects '
+            'of its own classes: use library="ak"'
+        )
+    if isinstance(data, Objects):
+        items = _to_awkward(interpretation, data).to_list()
+    elif isinstance(data, Lists):
+        items = list(_slices(interpretation, data))
     else:
-        for i in range(output.size):
-            output[i] = decoded.content[bounds[i] : bounds[i + 1]]
+        return data
+    output = np.zeros(len(items), dtype=object)
+    for i, item in enumerate(items):
+        output[i] = item
     return output
 
 
-def _to_awkward(interpretation: Interpretation, decoded: Decoded) -> ak.Array:
+def _slices(interpretation: Interpretation, lists: Lists) -> Iterator[Any]:
+    bounds = lists.offsets.tolist()
+    if isinstance(interpretation, AsStrings):
+        characters = lists.content.tobytes()
+        for start, stop in pairwise(bounds):
+            yield characters[start:stop].decode(errors="surrogateescape")
+    else:
+        for start, stop in pairwise(bounds):
+            yield lists.content[start:stop]
+
+
+def _form_json(interpretation: AsObjects | AsInline) -> str:
+    if isinstance(interpretation, AsObjects):
+        return interpretation.program.form_json
+    return interpretation.form_json
+
+
+def _to_awkward(interpretation: Interpretation, data: ColumnData) -> ak.Array:
     import awkward as ak  # opening and listing a store starts without it
 
-    if not isinstance(decoded, Lists):
-        return ak.Array(_numbers(decoded))
-    offsets = ak.index.Index64(decoded.offsets)
+    if isinstance(data, Objects):
+        if not isinstance(interpretation, AsObjects | AsInline):
+            raise UnsupportedError(f"{interpretation!r} is not of objects")
+        return ak.Array(_objects(interpretation, data))
+    content = interpretation.content if isinstance(interpretation, AsJagged) else interpretation
+    if not isinstance(data, Lists):
+        return ak.Array(_items(content, data))
+    offsets = ak.index.Index64(data.offsets)
     if isinstance(interpretation, AsStrings):
-        characters = ak.contents.NumpyArray(decoded.content, parameters={"__array__": "char"})
+        characters = ak.contents.NumpyArray(data.content, parameters={"__array__": "char"})
         return ak.Array(
             ak.contents.ListOffsetArray(offsets, characters, parameters={"__array__": "string"})
         )
-    return ak.Array(ak.contents.ListOffsetArray(offsets, _numbers(decoded.content)))
+    return ak.Array(ak.contents.ListOffsetArray(offsets, _items(content, data.content)))
 
 
-def _numbers(array: Any) -> Any:
+def _objects(interpretation: AsObjects | AsInline, data: Objects) -> Any:
+    """Layout of objects: the buffers of each part, put together."""
+    import awkward as ak
+
+    try:
+        form = ak.forms.from_json(_form_json(interpretation))
+        layouts = [
+            ak.from_buffers(form, part.buffers.length, part.buffers.buffers, highlevel=False)[
+                part.start : part.stop
+            ]
+            for part in data.parts
+        ]
+        if isinstance(interpretation, AsInline):
+            # A program's outputs are consistent by the way they are made; these may be anything.
+            problem = "".join(ak.validity_error(layout) for layout in layouts)
+            if problem:
+                raise ReferenceStoreError(f"{interpretation!r}: {problem}")
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as err:
+        raise ReferenceStoreError(
+            f"{interpretation!r}: the buffers do not fit their form: {err}"
+        ) from err
+    if not layouts:
+        return form.length_zero_array(highlevel=False)
+    return ak.concatenate(layouts, mergebool=False, highlevel=False)
+
+
+def _items(content: Interpretation, array: npt.NDArray[Any]) -> Any:
     """Layout of a NumPy array: fixed dimensions become RegularArray, fields a RecordArray."""
     import awkward as ak
 
     if array.dtype.names is None:
         return ak.from_numpy(array, regulararray=True, highlevel=False)
     flat = array.reshape(-1)
-    contents = [
-        ak.from_numpy(np.array(flat[name]), regulararray=True, highlevel=False)
-        for name in array.dtype.names
-    ]
-    layout = ak.contents.RecordArray(contents, list(array.dtype.names))
+    if isinstance(content, AsStridedObjects):
+        layout = _record(content, "", flat)
+    else:
+        contents = [_field(flat, name) for name in array.dtype.names]
+        layout = ak.contents.RecordArray(contents, list(array.dtype.names))
     for size in array.shape[:0:-1]:
         layout = ak.contents.RegularArray(layout, size)
     return layout
+
+
+def _field(flat: npt.NDArray[Any], name: str) -> Any:
+    import awkward as ak
+
+    return ak.from_numpy(np.array(flat[name]), regulararray=True, highlevel=False)
+
+
+def _record(content: AsStridedObjects, path: str, flat: npt.NDArray[Any]) -> Any:
+    """Layout of the object at a path of members, without what ROOT has for itself."""
+    import awkward as ak
+
+    prefix = f"{path}/" if path else ""
+    contents: dict[str, Any] = {}
+    for full in flat.dtype.names or ():
+        member = full.removeprefix(prefix).partition("/")[0]
+        if not full.startswith(prefix) or member.startswith("@") or member in contents:
+            continue
+        below = prefix + member
+        contents[member] = (
+            _record(content, below, flat) if below in content.records else _field(flat, full)
+        )
+    parameters = {"__record__": content.records[path]}
+    return ak.contents.RecordArray(
+        list(contents.values()), list(contents), len(flat), parameters=parameters
+    )
 
 
 def group(
@@ -152,6 +250,13 @@ def group(
         return dict(arrays)
     if library == "ak" and how is None:
         import awkward as ak
+
+        if len({len(array) for _, array in arrays}) > 1:
+            lengths = ", ".join(f"{name} {len(array)}" for name, array in arrays)
+            raise DeserializationError(
+                f"the branches have different numbers of entries: {lengths}; read them with "
+                "how=dict, or one by one"
+            )
 
         if not arrays:
             return ak.Array(ak.contents.RecordArray([], fields=[], length=0))

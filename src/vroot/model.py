@@ -14,7 +14,11 @@ from vroot.interpretations import (
     AsDouble32,
     AsDtype,
     AsFloat16,
+    AsGrouped,
+    AsInline,
     AsJagged,
+    AsObjects,
+    AsStridedObjects,
     AsStrings,
     Interpretation,
     Unsupported,
@@ -43,6 +47,7 @@ IndexArray: TypeAlias = npt.NDArray[np.int64]
 Stored: TypeAlias = Literal["raw", "blocks", "mixed", "zlib", "zstd", "xz"]
 
 MAX_BLOCK_BYTES = (1 << 24) - 1
+MAX_TOTAL = 1 << 60  # entries or bytes of a column; sums of both then fit 64 bits
 BLOCK_HEADER_BYTES = 9
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -109,8 +114,12 @@ class BasketTable:
                 f"{self.entries.size} baskets have entries, {self.uncompressed_bytes.size} have "
                 f"uncompressed lengths and {self.border_bytes.size} have borders"
             )
-        if (self.entries < 0).any():
-            raise ValueError(f"a basket has {self.entries.min()} entries")
+        for what, values in (("entries", self.entries), ("bytes", self.uncompressed_bytes)):
+            if (values < 0).any():
+                raise ValueError(f"a basket has {values.min()} {what}")
+            # In floating point, for the sum of integers might wrap around.
+            if values.sum(dtype=np.float64) > MAX_TOTAL:
+                raise ValueError(f"the baskets have {values.sum(dtype=np.float64):g} {what}")
         wrong = (self.border_bytes < 0) | (self.border_bytes > self.uncompressed_bytes)
         if wrong.any():
             i = int(wrong.argmax())
@@ -223,19 +232,21 @@ class BranchSpec(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse baskets that do not add up to the branch or do not fit its interpretation."""
-        if isinstance(self.interpretation, Unsupported):
+        if isinstance(self.interpretation, Unsupported | AsGrouped | AsInline):
             return
         table, total = self.baskets, int(self.baskets.entries.sum())
         if total != self.num_entries:
             raise ValueError(f"the baskets have {total} entries, the branch {self.num_entries}")
         match self.interpretation:
-            case AsDtype() | AsDouble32() | AsFloat16():
+            case AsDtype() | AsDouble32() | AsFloat16() | AsStridedObjects():
                 wrong = table.border_bytes != table.entries * self.interpretation.itemsize
             case AsJagged(content, header):
                 items_bytes = table.border_bytes - table.entries * header
                 wrong = (items_bytes < 0) | (items_bytes % content.itemsize != 0)
             case AsStrings():
                 wrong = (table.uncompressed_bytes == 0) & (table.entries > 0)
+            case AsObjects():
+                wrong = (table.uncompressed_bytes == table.border_bytes) & (table.entries > 0)
         if wrong.any():
             i = int(wrong.argmax())
             raise ValueError(

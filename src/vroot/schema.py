@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
 
 from vroot.exceptions import ReferenceStoreError
-from vroot.interpretations import Interpretation, split_dtype
+from vroot.interpretations import (
+    AsInline,
+    AsObjects,
+    Interpretation,
+    Program,
+    Unsupported,
+    split_dtype,
+)
 from vroot.model import (
     BasketTable,
     BranchSpec,
@@ -26,8 +35,11 @@ from vroot.model import (
 __all__ = [
     "JSON",
     "SCHEMA_VERSION",
+    "Programs",
+    "Runs",
     "decode_interpretation",
-    "decode_sources",
+    "decode_root",
+    "decode_runs",
     "decode_spec",
     "encode_branch",
     "encode_interpretation",
@@ -38,6 +50,7 @@ __all__ = [
 
 SCHEMA_VERSION = 1
 MAX_BASKETS = 1 << 26
+SIMPLE_DTYPE = re.compile(r"[<>|]?[biuf][0-9]{1,2}")
 
 JSON: TypeAlias = Any
 Runs: TypeAlias = list[int | tuple[int, int]]
@@ -61,13 +74,17 @@ def _encode_dtype(dtype: np.dtype[Any]) -> JSON:
 
 def _decode_dtype(encoded: JSON) -> np.dtype[Any]:
     match encoded:
-        case str():
+        case str() if SIMPLE_DTYPE.fullmatch(encoded):
             return np.dtype(encoded)
-        case [base, [*shape]]:
-            return np.dtype((_decode_dtype(base), tuple(int(size) for size in shape)))
-        case {"fields": [*fields]}:
-            return np.dtype([(str(name), _decode_dtype(field)) for name, field in fields])
-    raise ValueError(f"no dtype: {encoded!r}")
+        case [base, [*shape]] if all(type(size) is int and size > 0 for size in shape):
+            return np.dtype((_decode_dtype(base), tuple(shape)))
+        case {"fields": [*fields]} if all(_is_field(field) for field in fields):
+            return np.dtype([(name, _decode_dtype(dtype)) for name, dtype in fields])
+    raise ValueError(f"no dtype: {str(encoded)[:100]}")
+
+
+def _is_field(field: JSON) -> bool:
+    return isinstance(field, list | tuple) and len(field) == 2 and isinstance(field[0], str)
 
 
 def _encode_hook(value: Any) -> JSON:
@@ -82,21 +99,86 @@ def _decode_hook(kind: type, value: Any) -> Any:
     raise NotImplementedError(f"no plain form for {kind}")
 
 
-def encode_interpretation(interpretation: Interpretation) -> dict[str, JSON]:
-    """Turn an interpretation into plain data, tagged by its ``kind``."""
+class Programs:
+    """The distinct programs of a store, each kept once, at its root.
+
+    Parameters
+    ----------
+    programs : sequence of Program
+        Those that there are already.
+    """
+
+    def __init__(self, programs: Iterable[Program] = ()) -> None:
+        self._numbers = {program: i for i, program in enumerate(programs)}
+
+    def number(self, program: Program) -> int:
+        """Give the number of a program, a new one if it is not known."""
+        return self._numbers.setdefault(program, len(self._numbers))
+
+    def encode(self) -> list[JSON]:
+        """Give the programs as plain data, in the order of their numbers."""
+        return [
+            {"source": program.source, "form": msgspec.json.decode(program.form_json)}
+            for program in self._numbers
+        ]
+
+
+def encode_interpretation(interpretation: Interpretation, programs: Programs) -> dict[str, JSON]:
+    """Turn an interpretation into plain data, tagged by its ``kind``.
+
+    Parameters
+    ----------
+    interpretation : Interpretation
+        The interpretation.
+    programs : Programs
+        Where its program goes, if it has one.
+
+    Returns
+    -------
+    dict
+        Its fields.
+    """
     encoded: dict[str, JSON] = msgspec.to_builtins(interpretation, enc_hook=_encode_hook)
+    if isinstance(interpretation, AsObjects):
+        encoded["program"] = programs.number(interpretation.program)
+    if isinstance(interpretation, AsInline):
+        encoded["form"] = msgspec.json.decode(encoded.pop("form_json"))
     return encoded
 
 
-def decode_interpretation(encoded: JSON) -> Interpretation:
+def decode_interpretation(encoded: JSON, programs: Sequence[Program] = ()) -> Interpretation:
     """Turn plain data back into an interpretation.
+
+    Parameters
+    ----------
+    encoded : dict
+        What `encode_interpretation` gave.
+    programs : sequence of Program
+        The programs of the store.
+
+    Returns
+    -------
+    Interpretation
+        The interpretation.
 
     Raises
     ------
     ReferenceStoreError
         If the data are not an interpretation that this version knows.
     """
+    match encoded:
+        case {"kind": "program", "program": int(number), **rest}:
+            if not 0 <= number < len(programs):
+                raise ReferenceStoreError(f"the store has no program {number}")
+            program = programs[number]
+            return AsObjects(program, _convert(rest.get("text", "AsObjects"), str))
+        case {"kind": "inline", "form": form, **rest}:
+            encoded = rest | {"kind": "inline", "form_json": _canonical(form)}
     return _convert(encoded, Interpretation)  # type: ignore[arg-type]
+
+
+def _canonical(value: JSON) -> str:
+    return msgspec.json.encode(value).decode("utf-8")
 
 
 def _convert(value: Any, kind: type[T]) -> T:
@@ -118,6 +200,13 @@ class _Baskets(msgspec.Struct, omit_defaults=True):
     stored: Stored = "raw"
 
 
+class _Program(msgspec.Struct):
+    """A `Program`, its form as JSON and not as text."""
+
+    source: str
+    form: dict[str, Any]
+
+
 class _Own(msgspec.Struct, omit_defaults=True):
     """What vroot says of a node, under the key "vroot"."""
 
@@ -130,6 +219,7 @@ class _Own(msgspec.Struct, omit_defaults=True):
     schema: int | None = None
     generator: str | None = None
     sources: list[Source] | None = None
+    programs: list[_Program] | None = None
 
 
 class _Root(msgspec.Struct, omit_defaults=True):
@@ -137,6 +227,7 @@ class _Root(msgspec.Struct, omit_defaults=True):
 
     classname: str
     title: str = ""
+    title_base64: bytes = b""
     cycle: int | None = None
     typename: str = ""
     num_entries: int = 0
@@ -144,6 +235,15 @@ class _Root(msgspec.Struct, omit_defaults=True):
     compressed_bytes: int = 0
     uncompressed_bytes: int = 0
     aliases: dict[str, str] = {}
+
+
+def _is_utf8(text: str) -> bool:
+    return text.isascii() or text == _readable(text)
+
+
+def _readable(text: str) -> str:
+    """A text with a mark for each byte that is not UTF-8, which JSON has no way to keep."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 class _Attributes(msgspec.Struct):
@@ -155,7 +255,17 @@ class _Document(msgspec.Struct):
     attributes: _Attributes
 
 
+def _text(text: str, exact: bytes) -> str:
+    """A text of ROOT, which need not be UTF-8: then its bytes are kept beside it."""
+    return exact.decode("utf-8", "surrogateescape") if exact else text
+
+
 def _plain(root: _Root, own: _Own) -> dict[str, JSON]:
+    if not _is_utf8(root.title):
+        root.title_base64 = root.title.encode("utf-8", "surrogateescape")
+    for field in ("title", "classname", "typename"):
+        setattr(root, field, _readable(getattr(root, field)))
+    root.aliases = {_readable(name): _readable(text) for name, text in root.aliases.items()}
     attributes: dict[str, JSON] = msgspec.to_builtins(_Attributes(root, own))
     return attributes
 
@@ -176,7 +286,14 @@ def encode_runs(values: IndexArray) -> Runs:
     return runs
 
 
-def _decode_runs(runs: Runs) -> IndexArray:
+def decode_runs(runs: Runs) -> IndexArray:
+    """Give the numbers that `encode_runs` shortened.
+
+    Raises
+    ------
+    ValueError
+        If there are too many of them.
+    """
     values = np.array([run if isinstance(run, int) else run[0] for run in runs], np.int64)
     counts = np.array([1 if isinstance(run, int) else run[1] for run in runs], np.int64)
     if counts.size and (counts.min() < 0 or counts.max() > MAX_BASKETS):
@@ -201,12 +318,12 @@ def _encode_baskets(table: BasketTable) -> _Baskets | None:
 def _decode_baskets(encoded: _Baskets | None) -> BasketTable:
     if encoded is None:
         return no_manifest().table
-    uncompressed = _decode_runs(encoded.uncompressed_bytes)
+    uncompressed = decode_runs(encoded.uncompressed_bytes)
     borders = encoded.border_bytes
     return BasketTable(
-        _decode_runs(encoded.entries),
+        decode_runs(encoded.entries),
         uncompressed,
-        uncompressed if borders is None else _decode_runs(borders),
+        uncompressed if borders is None else decode_runs(borders),
         encoded.stored,
     )
 
@@ -214,7 +331,9 @@ def _decode_baskets(encoded: _Baskets | None) -> BasketTable:
 # --- nodes
 
 
-def encode_root(spec: DirectorySpec, sources: list[Source], generator: str) -> dict[str, JSON]:
+def encode_root(
+    spec: DirectorySpec, sources: list[Source], generator: str, programs: Programs
+) -> dict[str, JSON]:
     """Give the attributes of the whole store.
 
     Parameters
@@ -224,7 +343,9 @@ def encode_root(spec: DirectorySpec, sources: list[Source], generator: str) -> d
     sources : list of Source
         What the templates s0, s1, … stand for.
     generator : str
-        Name and version of the program that writes the store.
+        Name and version of what writes the store.
+    programs : Programs
+        The programs of its columns.
 
     Returns
     -------
@@ -232,12 +353,15 @@ def encode_root(spec: DirectorySpec, sources: list[Source], generator: str) -> d
         The attributes of the root group.
     """
     own = _Own("directory", schema=SCHEMA_VERSION, generator=generator, sources=sources)
-    return _plain(_Root(spec.classname, spec.title, spec.cycle), own)
+    attributes = _plain(_Root(spec.classname, spec.title, cycle=spec.cycle), own)
+    if encoded := programs.encode():
+        attributes["vroot"]["programs"] = encoded
+    return attributes
 
 
 def encode_node(spec: DirectorySpec | TreeSpec | NTupleSpec | ObjectSpec) -> dict[str, JSON]:
     """Give the attributes of a node without chunks."""
-    root = _Root(spec.classname, spec.title, spec.cycle)
+    root = _Root(spec.classname, spec.title, cycle=spec.cycle)
     if isinstance(spec, DirectorySpec):
         return _plain(root, _Own("directory"))
     if isinstance(spec, ObjectSpec):
@@ -251,7 +375,7 @@ def encode_node(spec: DirectorySpec | TreeSpec | NTupleSpec | ObjectSpec) -> dic
     return _plain(root, _Own("tree"))
 
 
-def encode_branch(spec: BranchSpec) -> dict[str, JSON]:
+def encode_branch(spec: BranchSpec, programs: Programs) -> dict[str, JSON]:
     """Give the attributes of a branch's node; `vroot.layout` makes its documents."""
     root = _Root(
         spec.classname,
@@ -264,15 +388,25 @@ def encode_branch(spec: BranchSpec) -> dict[str, JSON]:
     )
     own = _Own(
         "branch",
-        interpretation=encode_interpretation(spec.interpretation),
+        interpretation=encode_interpretation(spec.interpretation, programs),
         baskets=_encode_baskets(spec.baskets),
         split=spec.split,
     )
     return _plain(root, own)
 
 
-def decode_sources(document: JSON) -> list[Source]:
-    """Give the sources of a store from its root document.
+def decode_root(document: JSON) -> tuple[list[Source], list[Program]]:
+    """Give what the root document of a store says of all of it.
+
+    Parameters
+    ----------
+    document : dict
+        The document.
+
+    Returns
+    -------
+    tuple
+        The sources and the programs.
 
     Raises
     ------
@@ -286,10 +420,13 @@ def decode_sources(document: JSON) -> list[Source]:
             f"version of vroot reads schema {SCHEMA_VERSION}: install a version that reads it, or "
             "scan the ROOT file again"
         )
-    return own.sources or []
+    programs = [Program(each.source, _canonical(each.form)) for each in own.programs or []]
+    if not own.sources:
+        raise ReferenceStoreError("the store names no source")
+    return own.sources, programs
 
 
-def decode_spec(name: str, document: JSON) -> Spec:
+def decode_spec(name: str, document: JSON, programs: Sequence[Program] = ()) -> Spec:
     """Turn the document of a node back into the model.
 
     Parameters
@@ -298,6 +435,8 @@ def decode_spec(name: str, document: JSON) -> Spec:
         The name of the object or branch.
     document : dict
         Its Zarr document.
+    programs : sequence of Program
+        The programs of the store.
 
     Returns
     -------
@@ -311,18 +450,19 @@ def decode_spec(name: str, document: JSON) -> Spec:
     """
     attributes = _convert(document, _Document).attributes
     root, own = attributes.root, attributes.vroot
+    title = _text(root.title, root.title_base64)
     cycle = 1 if root.cycle is None else root.cycle
     if own.node == "directory":
-        return DirectorySpec(name, root.title, root.classname, cycle)
+        return DirectorySpec(name, title, root.classname, cycle)
     if own.node == "object":
-        return ObjectSpec(name, root.title, root.classname, cycle, own.data, own.reason)
+        return ObjectSpec(name, title, root.classname, cycle, own.data, own.reason)
     if own.node == "ntuple":
         entries, data = root.num_entries, own.data or {}
-        return NTupleSpec(name, root.title, root.classname, cycle, entries, data)
+        return NTupleSpec(name, title, root.classname, cycle, entries, data)
     if own.node == "tree":
         return TreeSpec(
             name,
-            root.title,
+            title,
             root.classname,
             cycle,
             root.num_entries,
@@ -330,20 +470,30 @@ def decode_spec(name: str, document: JSON) -> Spec:
             root.compressed_bytes,
             root.uncompressed_bytes,
         )
+    return _decode_branch(name, root, own, programs)
+
+
+def _decode_branch(name: str, root: _Root, own: _Own, programs: Sequence[Program]) -> BranchSpec:
+    """Decode a branch; one whose numbers contradict each other is unsupported, no more."""
+
+    def branch(interpretation: Interpretation, baskets: BasketTable) -> BranchSpec:
+        return BranchSpec(
+            name,
+            _text(root.title, root.title_base64),
+            root.typename,
+            root.classname,
+            root.num_entries,
+            interpretation,
+            baskets,
+            root.count_branch,
+            root.compressed_bytes,
+            root.uncompressed_bytes,
+            own.split,
+        )
+
     try:
-        baskets = _decode_baskets(own.baskets)
+        interpretation = decode_interpretation(own.interpretation, programs)
+        return branch(interpretation, _decode_baskets(own.baskets))
     except (ValueError, OverflowError) as err:
-        raise ReferenceStoreError(f"the baskets of branch {name!r}: {err}") from err
-    return BranchSpec(
-        name,
-        root.title,
-        root.typename,
-        root.classname,
-        root.num_entries,
-        decode_interpretation(own.interpretation),
-        baskets,
-        root.count_branch,
-        root.compressed_bytes,
-        root.uncompressed_bytes,
-        own.split,
-    )
+        reason = f"what the store says of it contradicts itself: {err}"
+        return branch(Unsupported(reason), no_manifest().table)

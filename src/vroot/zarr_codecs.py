@@ -14,12 +14,12 @@ from zarr.core.buffer import Buffer, NDBuffer
 
 from vroot.decode.basket import Basket, split_basket
 from vroot.decode.compression import decompress, iterate_blocks
-from vroot.decode.interpretation import Array, Decoded, Lists, decode_basket
+from vroot.decode.interpretation import Array, Buffers, Decoded, Lists, decode_basket
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError, UnsupportedError
 from vroot.interpretations import AsJagged, Interpretation
 from vroot.layout import CODEC_NAME
 from vroot.model import Stored
-from vroot.schema import decode_interpretation, encode_interpretation
+from vroot.schema import Programs, decode_interpretation, encode_interpretation
 
 __all__ = ["BasketCodec"]
 
@@ -41,8 +41,8 @@ class BasketCodec(ArrayBytesCodec):
         uncompressed bytes.
     stored : "raw", "blocks" or "mixed"
         How payloads are stored.
-    interpretation : Interpretation
-        What the bytes mean.
+    interpretation : Interpretation, optional
+        What the bytes mean; not needed for "raw".
 
     Raises
     ------
@@ -52,7 +52,7 @@ class BasketCodec(ArrayBytesCodec):
 
     part: Part
     stored: Stored
-    interpretation: Interpretation
+    interpretation: Interpretation | None = None
 
     is_fixed_size = False
 
@@ -71,16 +71,16 @@ class BasketCodec(ArrayBytesCodec):
         return cls(
             configuration.get("part"),
             configuration.get("stored"),
-            decode_interpretation(configuration.get("interpretation")),
+            None
+            if configuration.get("part") == "raw"
+            else decode_interpretation(configuration.get("interpretation")),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Give the Zarr metadata of the codec."""
-        configuration = {
-            "part": self.part,
-            "stored": self.stored,
-            "interpretation": encode_interpretation(self.interpretation),
-        }
+        configuration: dict[str, Any] = {"part": self.part, "stored": self.stored}
+        if self.interpretation is not None:
+            configuration["interpretation"] = encode_interpretation(self.interpretation, Programs())
         return {"name": CODEC_NAME, "configuration": configuration}
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
@@ -151,6 +151,8 @@ class BasketCodec(ArrayBytesCodec):
                 f"{entries} entries do not fit a basket of {plain.size} bytes as "
                 f"{self.interpretation!r}"
             )
+        if self.interpretation is None:
+            raise UnsupportedError(f"part {self.part!r} needs an interpretation")
         return decode_basket(self.interpretation, split_basket(plain, border, entries))
 
     def _items(self, plain: npt.NDArray[np.uint8], items: int) -> Decoded:
@@ -189,8 +191,8 @@ def _plain(payload: memoryview, stored: Stored) -> npt.NDArray[np.uint8]:
 
 
 def _as_array(decoded: Decoded) -> Array:
-    if isinstance(decoded, Lists):
-        raise UnsupportedError("a jagged column has no part 'values'")
+    if isinstance(decoded, Lists | Buffers):
+        raise UnsupportedError("only a flat column has a part 'values'")
     return decoded
 
 

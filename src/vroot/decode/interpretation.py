@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, TypeAlias
@@ -11,18 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from vroot.decode.basket import Basket
+from vroot.decode.forth import run_program
 from vroot.exceptions import CorruptBasketError, UnsupportedError
 from vroot.interpretations import (
     AsDouble32,
     AsDtype,
     AsFloat16,
     AsJagged,
+    AsObjects,
+    AsStridedObjects,
     AsStrings,
     Interpretation,
+    Numerical,
     split_dtype,
 )
 
-__all__ = ["Array", "Decoded", "Lists", "decode_basket"]
+__all__ = ["Array", "Buffers", "Decoded", "Lists", "decode_basket"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -47,7 +52,23 @@ class Lists:
     content: Array
 
 
-Decoded: TypeAlias = Array | Lists
+@dataclass(frozen=True, eq=False)
+class Buffers:
+    """Buffers of an Awkward form.
+
+    Parameters
+    ----------
+    length : int
+        How many entries they hold.
+    buffers : mapping of str to ndarray
+        The buffers, by form key and attribute.
+    """
+
+    length: int
+    buffers: Mapping[str, Array]
+
+
+Decoded: TypeAlias = Array | Lists | Buffers
 
 
 @singledispatch
@@ -63,7 +84,7 @@ def decode_basket(interpretation: Interpretation, basket: Basket) -> Decoded:  #
 
     Returns
     -------
-    ndarray or Lists
+    ndarray, Lists or Buffers
         One item an entry. Numbers may still be big-endian: copying them into their place is also
         what swaps them.
 
@@ -78,15 +99,15 @@ def decode_basket(interpretation: Interpretation, basket: Basket) -> Decoded:  #
 
 
 @decode_basket.register
-def _(interpretation: AsDtype, basket: Basket) -> Decoded:
-    _check_length(interpretation.itemsize, basket)
-    return _view(interpretation, basket.data)
-
-
-@decode_basket.register
-def _(interpretation: AsDouble32 | AsFloat16, basket: Basket) -> Decoded:
-    _check_length(interpretation.itemsize, basket)
-    return _unpack(interpretation, basket.data)
+def _(
+    interpretation: AsDtype | AsStridedObjects | AsDouble32 | AsFloat16, basket: Basket
+) -> Decoded:
+    if basket.data.size != interpretation.itemsize * basket.entries:
+        raise CorruptBasketError(
+            f"{basket.entries} entries of {interpretation.itemsize} bytes in a basket of "
+            f"{basket.data.size} bytes"
+        )
+    return _items(interpretation, basket.data)
 
 
 @decode_basket.register
@@ -110,9 +131,7 @@ def _(interpretation: AsJagged, basket: Basket) -> Decoded:
         raise CorruptBasketError(
             f"{offsets[-1]} items of {itemsize} bytes in a basket of {data.size} bytes"
         )
-    content = interpretation.content
-    items = _view(content, data) if isinstance(content, AsDtype) else _unpack(content, data)
-    return Lists(offsets, items)
+    return Lists(offsets, _items(interpretation.content, data))
 
 
 @decode_basket.register
@@ -126,17 +145,33 @@ def _(interpretation: AsStrings, basket: Basket) -> Decoded:
     return Lists(offsets, _gather(basket.data, starts, counts, int(offsets[-1])))
 
 
-def _check_length(itemsize: int, basket: Basket) -> None:
-    if basket.data.size != itemsize * basket.entries:
-        raise CorruptBasketError(
-            f"{basket.entries} entries of {itemsize} bytes in a basket of {basket.data.size} bytes"
-        )
+@decode_basket.register
+def _(interpretation: AsObjects, basket: Basket) -> Decoded:
+    return Buffers(basket.entries, run_program(interpretation.program, basket))
 
 
-def _view(interpretation: AsDtype, data: npt.NDArray[np.uint8]) -> Array:
-    dtype, shape = split_dtype(interpretation.from_dtype)
-    items = data.view(dtype)
-    return np.reshape(items, (-1, *shape))
+def _items(content: Numerical, data: npt.NDArray[np.uint8]) -> Array:
+    """Interpret bytes that are nothing but items."""
+    if isinstance(content, AsDouble32 | AsFloat16):
+        return _unpack(content, data)
+    dtype, shape = split_dtype(content.from_dtype)
+    if isinstance(content, AsStridedObjects) and content.header_bytes:
+        dtype = _behind_header(dtype, content.header_bytes)
+    return np.reshape(data.view(dtype), (-1, *shape))
+
+
+def _behind_header(dtype: np.dtype[Any], header_bytes: int) -> np.dtype[Any]:
+    """The same struct, behind bytes that belong to no member."""
+    names = dtype.names or ()
+    fields = [dtype.fields[name] for name in names] if dtype.fields else []
+    return np.dtype(
+        {
+            "names": list(names),
+            "formats": [field[0] for field in fields],
+            "offsets": [header_bytes + field[1] for field in fields],
+            "itemsize": header_bytes + dtype.itemsize,
+        }
+    )
 
 
 def _unpack(interpretation: AsDouble32 | AsFloat16, data: npt.NDArray[np.uint8]) -> Array:

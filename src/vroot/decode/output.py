@@ -3,17 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from vroot.decode.interpretation import Array, Decoded, Lists
-from vroot.interpretations import AsJagged, AsStrings, Numerical, split_dtype
+from vroot.decode.interpretation import Array, Buffers, Decoded, Lists
+from vroot.interpretations import AsInline, AsJagged, AsObjects, AsStrings, Numerical, split_dtype
 from vroot.model import BranchSpec
 from vroot.plan import BasketRange
 
-__all__ = ["Output", "allocate_output"]
+__all__ = ["ColumnData", "Objects", "ObjectsPart", "Output", "allocate_output", "inline_objects"]
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectsPart:
+    """Buffers, and which of their entries are wanted.
+
+    Parameters
+    ----------
+    buffers : Buffers
+        Buffers of the column's form.
+    start, stop : int
+        Half-open range of their entries.
+    """
+
+    buffers: Buffers
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class Objects:
+    """A column of objects, in parts that follow each other.
+
+    Parameters
+    ----------
+    parts : tuple of ObjectsPart
+        The parts; none if the range of entries is empty.
+    """
+
+    parts: tuple[ObjectsPart, ...]
+
+
+ColumnData: TypeAlias = Array | Lists | Objects
 
 
 class Output(Protocol):
@@ -23,7 +57,7 @@ class Output(Protocol):
         """Copy the wanted entries of a basket to their place, in native byte order."""
         ...
 
-    def finish(self) -> Decoded:
+    def finish(self) -> ColumnData:
         """Give the whole, once every basket has been put."""
         ...
 
@@ -51,6 +85,8 @@ def allocate_output(spec: BranchSpec, parts: Sequence[BasketRange]) -> Output:
             return _JaggedOutput(content, entries, parts, items)
         case AsStrings():
             return _StringsOutput(entries)
+        case AsObjects():
+            return _ObjectsOutput()
         case numerical:
             return _FlatOutput(numerical, entries)  # type: ignore[arg-type]  # Unsupported is never planned
 
@@ -68,7 +104,7 @@ class _FlatOutput:
         stop = part.position + part.stop - part.start
         self.array[part.position : stop] = decoded[part.start : part.stop]  # type: ignore[index]
 
-    def finish(self) -> Decoded:
+    def finish(self) -> ColumnData:
         return self.array
 
 
@@ -108,7 +144,7 @@ class _JaggedOutput:
             out=self.offsets[part.position + 1 : stop + 1],
         )
 
-    def finish(self) -> Decoded:
+    def finish(self) -> ColumnData:
         first, last = int(self.offsets[0]), int(self.offsets[-1])
         if first:
             self.offsets -= first
@@ -127,7 +163,7 @@ class _StringsOutput:
         content = decoded.content[offsets[0] : offsets[-1]]  # type: ignore[union-attr]
         self.parts[part.position] = (offsets - offsets[0], content)
 
-    def finish(self) -> Decoded:
+    def finish(self) -> ColumnData:
         offsets = np.zeros(self.entries + 1, np.int64)
         contents = []
         before = 0
@@ -136,3 +172,39 @@ class _StringsOutput:
             before += content.size
             contents.append(content)
         return Lists(offsets, np.concatenate(contents) if contents else np.zeros(0, np.uint8))
+
+
+class _ObjectsOutput:
+    """Buffers of a form, which only the library can put together."""
+
+    def __init__(self) -> None:
+        self.parts: dict[int, ObjectsPart] = {}
+
+    def put(self, part: BasketRange, decoded: Decoded) -> None:
+        self.parts[part.position] = ObjectsPart(decoded, part.start, part.stop)  # type: ignore[arg-type]
+
+    def finish(self) -> ColumnData:
+        return Objects(tuple(part for _, part in sorted(self.parts.items())))
+
+
+def inline_objects(interpretation: AsInline, length: int, start: int, stop: int) -> Objects:
+    """Give a range of entries of a column whose buffers the store itself holds.
+
+    Parameters
+    ----------
+    interpretation : AsInline
+        Form and buffers.
+    length : int
+        Entries that they hold.
+    start, stop : int
+        Half-open range of entries.
+
+    Returns
+    -------
+    Objects
+        One part.
+    """
+    buffers = {
+        name: np.frombuffer(content, np.uint8) for name, content in interpretation.buffers.items()
+    }
+    return Objects((ObjectsPart(Buffers(length, buffers), start, stop),))

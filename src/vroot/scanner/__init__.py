@@ -14,9 +14,11 @@ from vroot.file import split_object_path
 from vroot.layout import group_document
 from vroot.model import DirectorySpec, Source
 from vroot.scanner.baskets import BasketReader
+from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
-from vroot.scanner.walk import Progress, Walker
-from vroot.schema import encode_root
+from vroot.scanner.trees import Progress, TreeScanner
+from vroot.scanner.walk import Walker
+from vroot.schema import Programs, encode_root
 from vroot.store.bytes import ByteStore
 from vroot.store.local import local_path
 from vroot.store.references import is_reference_name, save_references
@@ -45,7 +47,9 @@ def scan_file(
     size_bytes = store.size(location)
     opened = _open(store, location, size_bytes, storage_options)
     with opened:
-        references = _references(opened, store, (location, only), size_bytes, url, progress)
+        references = _references(
+            opened, store, (location, only), size_bytes, url, storage_options, progress
+        )
     if out is not None:
         save_references(references, local_path(str(out)) or Path(out))
     return references
@@ -81,24 +85,32 @@ def _references(
     target: tuple[str, str | None],
     size_bytes: int,
     url: str | None,
+    storage_options: Mapping[str, Any] | None,
     progress: Progress | None,
 ) -> dict[str, Any]:
     location, only = target
     path = local_path(location)
-    here = location if path is None else path.resolve().as_uri()
+    # Not percent-encoded: fsspec takes what follows the scheme for the path as it is.
+    here = location if path is None else f"file://{path.resolve().as_posix()}"
     source = Source(
         url or here,
         size_bytes,
         str(opened.file.uuid),
         header_checksum(store, location, size_bytes),
     )
-    root = encode_root(DirectorySpec("", "", "TFile", 1), [source], f"vroot {__version__}")
-    refs: dict[str, Any] = {"zarr.json": group_document(root)}
-    walker = Walker(BasketReader(store, location, size_bytes), only, progress)
+    programs = Programs()
+    # The document of the root comes first, though only the end knows its programs.
+    refs: dict[str, Any] = {"zarr.json": None}
     try:
-        refs.update(walker.directory(opened))
+        with Discovery(location, storage_options) as discovery:
+            reader = BasketReader(store, location, size_bytes)
+            walker = Walker(TreeScanner(reader, discovery, programs, progress), only)
+            refs.update(walker.directory(opened))
     except UPROOT_ERRORS as err:
         raise DeserializationError(f"{location} cannot be scanned: {describe(err)}") from err
+    directory = DirectorySpec("", "", "TFile", 1)
+    root = encode_root(directory, [source], f"vroot {__version__}", programs)
+    refs["zarr.json"] = group_document(root)
     if only is not None and not walker.matched:
         raise KeyInFileError(only, keys=opened.keys(), file_path=location)
     return {"version": 1, "templates": {"s0": source.url}, "refs": refs}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import lzma
+import re
 import struct
 import zlib
 
+import cramjam
 from uproot.deserialization import DeserializationError
 from uproot.interpretation.identify import NotNumerical, UnknownInterpretation
 from uproot.interpretation.objects import CannotBeAwkward, CannotBeForth, CannotBeStrided
 
-__all__ = ["UPROOT_ERRORS", "describe"]
+__all__ = ["UPROOT_ERRORS", "describe", "without_addresses"]
 
 #: Misread bytes surface in uproot as almost any exception. They are listed, so that an interrupt
 #: or a mistake of our own in naming things (NameError, ImportError) is never taken for one.
@@ -27,6 +30,9 @@ UPROOT_ERRORS: tuple[type[Exception], ...] = (
     SyntaxError,
     TypeError,
     ValueError,
+    cramjam.CompressionError,
+    cramjam.DecompressionError,
+    lzma.LZMAError,
     zlib.error,
     CannotBeAwkward,
     CannotBeForth,
@@ -52,8 +58,21 @@ def describe(error: BaseException) -> str:
     str
         Its class and the beginning of its message, the same in every process.
     """
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    # Addresses differ from one process to the next, and a store must not.
-    words = (word for word in text.split(" ") if not word.startswith("0x"))
-    text = " ".join(words)
+    text = without_addresses(" ".join(f"{type(error).__name__}: {error}".split()))
     return text if len(text) <= MAX_REASON_LENGTH else text[:MAX_REASON_LENGTH] + "..."
+
+
+def without_addresses(text: str) -> str:
+    """Leave out of a text what differs from one process to the next, as a store must not.
+
+    Parameters
+    ----------
+    text : str
+        Perhaps with addresses of objects in it.
+
+    Returns
+    -------
+    str
+        Without them.
+    """
+    return re.sub(r"( at)? 0x[0-9a-f]+", "", text)

@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from vroot.store.bytes import check_lengths
 
@@ -33,7 +33,7 @@ def local_path(url: str) -> Path | None:
         return None
     # fsspec takes the rest of a file URL as it is; a quoted one is what RFC 8089 means.
     path = Path(rest)
-    return path if path.exists() else Path(unquote(urlsplit(url).path) or rest)
+    return path if os.path.exists(path) else Path(unquote(rest, errors="surrogateescape"))  # noqa: PTH110
 
 
 class LocalStore:

@@ -9,7 +9,7 @@ import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import urljoin
 
 import msgspec
@@ -17,10 +17,11 @@ import numpy as np
 import zstandard
 
 from vroot.exceptions import ReferenceStoreError
+from vroot.interpretations import Program
 from vroot.layout import column_arrays
 from vroot.model import BranchSpec, IndexArray, Manifest, Source, Spec
 from vroot.names import RESERVED, component_name
-from vroot.schema import JSON, decode_sources, decode_spec
+from vroot.schema import JSON, decode_root, decode_spec
 from vroot.store.local import local_path
 from vroot.store.remote import read_file
 
@@ -30,7 +31,16 @@ SUFFIXES = (".json", ".json.zst", ".json.zstd")
 ZSTD_LEVEL = 10
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 MAX_DECOMPRESSED_BYTES = 4 << 30
+READ_BYTES = 1 << 20
+MAX_DEPTH = 256
 DOCUMENT = "/zarr.json"
+
+#: What the sources of a store that is itself remote may be read by, besides its own scheme: no
+#: local files, and no archives or other file systems that may be backed by them.
+REMOTE_SCHEMES = frozenset(
+    ("http", "https", "ftp", "s3", "s3a", "gs", "gcs", "az", "abfs", "adl", "oci", "hf", "root",
+     "xroot", "webdav", "webdavs", "memory", "simplecache", "filecache", "blockcache")
+)  # fmt: skip
 
 Reference = str | tuple[str, int, int]
 
@@ -81,11 +91,13 @@ class References:
                 f"{' with generated keys' if file.gen else ''}: expected version 1 without them"
             )
         self._refs = file.refs
-        self._children = _index(file.refs)
-        self.sources = self._read_sources(file.templates, source_url)
+        self._children = _index(file.refs, location)
+        self.sources, self._programs = self._read_root(file.templates, source_url)
         self._template = {f"{{{{s{i}}}}}": i for i in range(len(self.sources))}
 
-    def _read_sources(self, templates: dict[str, str], source_url: str | None) -> list[Source]:
+    def _read_root(
+        self, templates: dict[str, str], source_url: str | None
+    ) -> tuple[list[Source], list[Program]]:
         if "zarr.json" not in self._refs:
             raise ReferenceStoreError(
                 f"{self.location}: no key 'zarr.json': this reference file is not a Zarr v3 "
@@ -93,7 +105,7 @@ class References:
             )
         document = self._document("zarr.json")
         try:
-            sources = decode_sources(document)
+            sources, programs = decode_root(document)
         except ReferenceStoreError as err:
             raise ReferenceStoreError(f"{self.location}: not a store of vroot: {err}") from err
         resolved = []
@@ -104,24 +116,32 @@ class References:
             if source_url is not None and i == 0:
                 url = source_url
             resolved.append(msgspec.structs.replace(source, url=self._resolve(url)))
-        return resolved
+        return resolved, programs
 
     def _resolve(self, url: str) -> str:
         """Make a source URL absolute, and keep a remote store from reading local files."""
-        here = local_path(self.location)
-        there = local_path(url)
-        if there is None:
-            return url
+        if not url or any(ord(character) < 32 for character in url):
+            raise ReferenceStoreError(f"{self.location}: {url!r} is no URL of a source")
+        here, there = local_path(self.location), local_path(url)
         if here is not None:
-            return str(here.absolute().parent / there)
-        if there.is_absolute() or "://" in url:
-            raise ReferenceStoreError(
-                f"{self.location}: this remote store refers to the local file {url!r}, which is "
-                "not read for safety: scan again with url= where the file is served from"
-            )
+            return url if there is None else str(here.absolute().parent / there)
+        if there is None or there.is_absolute() or "://" in url:
+            self._check_remote(url)
+            return url
         # urljoin knows no other schemes than the web's, so that it joins under one of those.
         scheme, _, rest = self.location.partition("://")
         return f"{scheme}://{urljoin('http://' + rest, url).removeprefix('http://')}"
+
+    def _check_remote(self, url: str) -> None:
+        """Refuse what a store from elsewhere has no business to read: anything not remote."""
+        chain = url.split("::")
+        schemes = [*chain[:-1], chain[-1].partition("://")[0] if "://" in chain[-1] else ""]
+        if not all(scheme in REMOTE_SCHEMES for scheme in schemes):
+            raise ReferenceStoreError(
+                f"{self.location}: this remote store refers to {url!r}, which is not read for "
+                "safety, since it is not remote: scan again with url= where the file is served "
+                "from, or open a local copy of the store"
+            )
 
     def children(self, path: str) -> list[str]:
         """Components of the nodes directly under a node, in the order of the ROOT file."""
@@ -153,7 +173,7 @@ class References:
         name = component_name(path.rpartition("/")[2])
         document = self._document(key)
         try:
-            return decode_spec(name, document)
+            return decode_spec(name, document, self._programs)
         except ReferenceStoreError as err:
             raise ReferenceStoreError(f"{self.location}: {key!r}: {err}") from err
 
@@ -228,11 +248,15 @@ class References:
             raise ReferenceStoreError(f"{self.location}: {key!r} is not JSON: {err}") from err
 
 
-def _index(refs: Mapping[str, Any]) -> dict[str, list[str]]:
+def _index(refs: Mapping[str, Any], location: str) -> dict[str, list[str]]:
     """List the children of every node, from the keys of the documents alone."""
     children: dict[str, list[str]] = {}
     for key in refs:
         if key.endswith(DOCUMENT):
+            if key.count("/") > MAX_DEPTH:
+                raise ReferenceStoreError(
+                    f"{location}: a node is nested more than {MAX_DEPTH} deep: {key[:100]}..."
+                )
             parent, _, last = key[: -len(DOCUMENT)].rpartition("/")
             if last not in RESERVED:
                 children.setdefault(parent, []).append(last)
@@ -276,14 +300,19 @@ def load_references(
 
 
 def _decompress(content: bytes, location: str) -> bytes:
+    pieces, size = [], 0
     try:
         with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content)) as reader:
-            plain = reader.read(MAX_DECOMPRESSED_BYTES)
+            while piece := reader.read(READ_BYTES):
+                pieces.append(piece)
+                size += len(piece)
+                if size > MAX_DECOMPRESSED_BYTES:
+                    raise ReferenceStoreError(
+                        f"{location}: more than {MAX_DECOMPRESSED_BYTES} bytes of references"
+                    )
     except zstandard.ZstdError as err:
         raise ReferenceStoreError(f"{location}: not a zstd file: {err}") from err
-    if len(plain) == MAX_DECOMPRESSED_BYTES:
-        raise ReferenceStoreError(f"{location}: more than {MAX_DECOMPRESSED_BYTES} bytes")
-    return bytes(plain)
+    return b"".join(pieces)
 
 
 def save_references(references: Mapping[str, Any], path: Path) -> None:
@@ -304,13 +333,38 @@ def save_references(references: Mapping[str, Any], path: Path) -> None:
     content = msgspec.json.encode(references)
     if path.name.lower().endswith((".zst", ".zstd")):
         content = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(content)
-    # Written under another name in the same folder, then renamed: renaming is atomic there.
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    # A link stays one; its target is what is replaced.
+    target = path.resolve()
+    temporary = target.with_name(f".vroot-{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        _write(content, temporary)
+        temporary.replace(target)
+    except OSError as err:
+        raise type(err)(err.errno, err.strerror, str(path)) from err
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _write(content: bytes, path: Path) -> None:
+    """Write a new file, which has no name before it is whole where the system can do that."""
+    flags = getattr(os, "O_TMPFILE", 0)
+    descriptor = None
+    if flags:
+        try:
+            descriptor = os.open(path.parent, flags | os.O_WRONLY, 0o666)
+        except OSError:
+            descriptor = None  # not every file system can; what is wrong otherwise shows below
+    if descriptor is None:
+        with path.open("xb") as file:
+            _write_through(file, content)
+        return
+    with os.fdopen(descriptor, "wb") as file:
+        _write_through(file, content)
+        # The folder descriptor is not needed, but without one Python does not follow the link.
+        os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=descriptor)
+
+
+def _write_through(file: BinaryIO, content: bytes) -> None:
+    file.write(content)
+    file.flush()
+    os.fsync(file.fileno())

@@ -1,0 +1,442 @@
+"""What the facades for RNTuples and for their fields have in common."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TextIO, TypeAlias
+
+import numpy as np
+
+from vroot.exceptions import KeyInFileError, UnsupportedError
+from vroot.filters import Filter, no_filter, regularize_filter
+from vroot.library import How, regularize_library
+from vroot.ntuple_numpy import group_fields, to_numpy
+from vroot.plan import regularize_entry_range
+
+if TYPE_CHECKING:
+    import awkward as ak
+
+    from vroot.file import File
+    from vroot.ntuple import RField, RNTuple
+
+__all__ = ["HasFields"]
+
+FieldFilter: TypeAlias = Callable[["RField"], bool] | None
+
+
+class HasFields(Mapping[str, "RField"]):
+    """What RNTuples and fields have in common: they are mappings of fields."""
+
+    @property
+    def ntuple(self) -> RNTuple:
+        """The RNTuple that this is or belongs to."""
+        raise NotImplementedError
+
+    @property
+    def fields(self) -> list[RField]:
+        """The fields directly under this one, in the order of the ROOT file."""
+        raise NotImplementedError
+
+    @property
+    def path(self) -> str | None:
+        """Names of the fields from the top down to this one, with dots; "." for the RNTuple."""
+        raise NotImplementedError
+
+    @property
+    def description(self) -> str:
+        """What its author wrote about it."""
+        raise NotImplementedError
+
+    @property
+    def _headline(self) -> str:
+        """Name and type, as `show` prints them."""
+        raise NotImplementedError
+
+    @property
+    def num_entries(self) -> int:
+        """Number of entries of the RNTuple."""
+        return self.ntuple.num_entries
+
+    @property
+    def file(self) -> File:
+        """The opened store."""
+        return self.ntuple.file
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- fields
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __iter__(self) -> Iterator[Any]:
+        # As in uproot: the values of this mapping, not its keys.
+        return iter(self.fields)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    @cached_property
+    def _lookup(self) -> dict[str, RField]:
+        return {field.name: field for field in self.fields}
+
+    def __getitem__(self, where: str | int) -> RField:
+        if isinstance(where, int | np.integer):
+            return self.fields[where]
+        if not isinstance(where, str):
+            raise TypeError(f"where must be an integer or a string, not {where!r}")
+        path = where.replace("/", ".").replace("\\", ".")
+        recursive = not path.startswith(".")
+        found = self._find(path.removeprefix("."), recursive=recursive)
+        if found is None:
+            raise KeyInFileError(
+                where,
+                keys=self.keys(recursive=recursive),
+                file_path=self.file.file_path,
+                object_path=self.ntuple.object_path,
+            )
+        return found
+
+    def _find(self, path: str, *, recursive: bool) -> RField | None:
+        found = self._lookup.get(path)
+        if found is not None:
+            return found
+        if "." in path:
+            this: HasFields | None = self
+            for piece in path.split("."):
+                if piece and this is not None:
+                    this = this._find(piece, recursive=True)
+            return this if this is not self else None  # type: ignore[return-value]
+        if recursive:
+            for field in self.fields:
+                found = field._find(path, recursive=True)
+                if found is not None:
+                    return found
+        return None
+
+    # --- listings
+
+    def iteritems(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_field: FieldFilter = None,
+        recursive: bool = True,
+        full_paths: bool = True,
+        ignore_duplicates: bool = False,
+        filter_branch: FieldFilter = None,
+    ) -> Iterator[tuple[str, RField]]:
+        """Iterate over names and fields, in uproot's order.
+
+        Parameters
+        ----------
+        filter_name, filter_typename : None, str, callable, or iterable of these
+            Which names and C++ types to take: see `vroot.filters.regularize_filter`. A name is
+            accepted alone, with its path, or with its path after a dot.
+        filter_field : callable, optional
+            From a field to whether to take it.
+        recursive : bool
+            Whether to descend into fields.
+        full_paths : bool
+            Whether the names of deeper fields have their path before them.
+        ignore_duplicates : bool
+            Whether to leave out a name that has been.
+        filter_branch : callable, optional
+            The deprecated name of `filter_field`, which scripts for trees have.
+
+        Yields
+        ------
+        tuple of str and RField
+            Name and field.
+        """
+        if filter_branch is not None:
+            warnings.warn(
+                "filter_branch should not be used for RNTuples, but filter_field",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            filter_field = filter_branch
+        if filter_field is not None and not callable(filter_field):
+            raise TypeError(
+                f"filter_field must be None or a function: RField -> bool, not {filter_field!r}"
+            )
+        accepts_name = regularize_filter(filter_name)
+        accepts_type = regularize_filter(filter_typename)
+        seen: set[str] = set()
+        for path, field in self._walk(recursive=recursive):
+            name = field.name
+            if accepts_name is not no_filter and not (
+                accepts_name(name)
+                or (path != name and accepts_name(path))
+                or accepts_name("." + path)
+            ):
+                continue
+            if accepts_type is not no_filter and not accepts_type(field.typename):
+                continue
+            if filter_field is not None and not filter_field(field):
+                continue
+            shown = path if full_paths else name
+            if ignore_duplicates and shown in seen:
+                continue
+            seen.add(shown)
+            yield shown, field
+
+    def _walk(self, *, recursive: bool, prefix: str = "") -> Iterator[tuple[str, RField]]:
+        for field in self.fields:
+            # What is in a variant has no name of its own: it is read with the variant.
+            if field.in_variant:
+                continue
+            path = prefix + field.name
+            yield path, field
+            if recursive:
+                yield from field._walk(recursive=True, prefix=path + ".")
+
+    def iterkeys(self, **filters: Any) -> Iterator[str]:
+        """Iterate over the names of fields; parameters as in `iteritems`."""
+        return (name for name, _ in self.iteritems(**filters))
+
+    def itervalues(self, **filters: Any) -> Iterator[RField]:
+        """Iterate over fields; parameters as in `iteritems`."""
+        return (field for _, field in self.iteritems(**{"full_paths": False} | filters))
+
+    def itertypenames(self, **filters: Any) -> Iterator[tuple[str, str]]:
+        """Iterate over names and C++ types of fields; parameters as in `iteritems`."""
+        return ((name, field.typename) for name, field in self.iteritems(**filters))
+
+    def keys(self, **filters: Any) -> list[str]:  # type: ignore[override]
+        """Names of the fields; parameters as in `iteritems`."""
+        return list(self.iterkeys(**filters))
+
+    def values(self, **filters: Any) -> list[RField]:  # type: ignore[override]
+        """Fields; parameters as in `iteritems`."""
+        return list(self.itervalues(**filters))
+
+    def items(self, **filters: Any) -> list[tuple[str, RField]]:  # type: ignore[override]
+        """Names and fields; parameters as in `iteritems`."""
+        return list(self.iteritems(**filters))
+
+    def typenames(self, **filters: Any) -> dict[str, str]:
+        """Names and C++ types of the fields; parameters as in `iteritems`."""
+        return dict(self.itertypenames(**filters))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.keys()
+
+    def show(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_field: FieldFilter = None,
+        recursive: bool = True,
+        max_width: int = 80,
+        stream: TextIO | None = None,
+    ) -> None:
+        """Print the fields, their types and descriptions as a tree.
+
+        Parameters
+        ----------
+        filter_name, filter_typename, filter_field, recursive
+            As in `iteritems`.
+        max_width : int
+            Characters of a line, at most.
+        stream : file-like, optional
+            Where to print; standard output if not given.
+        """
+        filters = {
+            "filter_name": filter_name,
+            "filter_typename": filter_typename,
+            "filter_field": filter_field,
+        }
+        out = sys.stdout if stream is None else stream
+        for line in self._lines("", "", filters, recursive=recursive):
+            out.write(line[:max_width] + "\n")
+
+    def _lines(
+        self, first: str, others: str, filters: Mapping[str, Any], *, recursive: bool
+    ) -> Iterator[str]:
+        """Lines of `show`, with what stands before the first and before the others."""
+        yield first + self._headline
+        if self.description:
+            yield f"{others}Description: {self.description}"
+        below = list(self.itervalues(recursive=False, **filters))
+        if others and not recursive:
+            return
+        for i, field in enumerate(below):
+            elbow, blank = ("└─ ", "   ") if i == len(below) - 1 else ("├─ ", "│  ")
+            yield from field._lines(others + elbow, others + blank, filters, recursive=recursive)
+
+    # --- reading
+
+    def to_akform(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_field: FieldFilter = None,
+        ak_add_doc: bool | dict[str, str] = False,
+        filter_branch: FieldFilter = None,
+    ) -> tuple[ak.forms.RecordForm, list[str] | None]:
+        """Give the Awkward form of some fields.
+
+        Parameters
+        ----------
+        filter_name, filter_typename, filter_field, filter_branch
+            As in `iteritems`.
+        ak_add_doc : bool or dict
+            Whether descriptions become the parameter ``__doc__`` of the forms; or attributes of
+            fields by the names of the parameters that they become.
+
+        Returns
+        -------
+        tuple
+            The form of one record an entry; and, for a field, the names that lead to it within
+            that record, since the lists that a field is in belong to its form.
+
+        Raises
+        ------
+        UnsupportedError
+            If a field cannot be read.
+        """
+        matched = self.keys(
+            filter_name=filter_name,
+            filter_typename=filter_typename,
+            filter_field=filter_field,
+            filter_branch=filter_branch,
+        )
+        return self._form(self._with_subfields(matched), ak_add_doc)
+
+    def _with_subfields(self, matched: Sequence[str]) -> list[str]:
+        """Add the fields below the ones that were matched."""
+        selected = set(matched)
+        return [
+            key
+            for key in self.keys()
+            if key in selected
+            or any(key[:i] in selected for i, letter in enumerate(key) if letter == ".")
+        ]
+
+    def _form(
+        self, keys: list[str], ak_add_doc: bool | dict[str, str]
+    ) -> tuple[ak.forms.RecordForm, list[str] | None]:
+        raise NotImplementedError
+
+    def arrays(
+        self,
+        expressions: str | Sequence[str] | None = None,
+        cut: Any = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_field: FieldFilter = None,
+        aliases: Any = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        decompression_executor: Executor | None = None,
+        library: Any = "ak",
+        ak_add_doc: bool | dict[str, str] = False,
+        how: How = None,
+        interpretation_executor: Executor | None = None,
+        filter_branch: FieldFilter = None,
+    ) -> Any:
+        """Read several fields together.
+
+        Parameters
+        ----------
+        expressions : str or sequence of str, optional
+            The same as `filter_name`, as in uproot.
+        cut, aliases : None
+            Not supported.
+        filter_name, filter_typename, filter_field, filter_branch
+            As in `iteritems`. A field comes with all fields below it.
+        entry_start, entry_stop : int, optional
+            Half-open range of entries; negative ones count from the end.
+        decompression_executor, interpretation_executor : Executor, optional
+            The first one that is given decodes the pages.
+        library : "ak" or "np"
+            Awkward or NumPy arrays.
+        ak_add_doc : bool or dict
+            As in `to_akform`.
+        how : None, dict, tuple or list
+            None makes records in Awkward and a dict in NumPy.
+
+        Returns
+        -------
+        ak.Array, dict, tuple or list
+            One record an entry, unless `how` says otherwise.
+
+        Raises
+        ------
+        UnsupportedError
+            If a field, or something that is asked for, is not supported.
+        CorruptPageError
+            If a page is damaged.
+        ReferenceStoreError
+            If the store contradicts itself.
+        """
+        if cut is not None or aliases is not None:
+            raise UnsupportedError("cut and aliases are not supported: select entries afterwards")
+        if expressions is not None:
+            if filter_name is not None and filter_name is not no_filter:
+                raise ValueError("expressions are the same as filter_name: give only one of them")
+            filter_name = expressions
+        name = regularize_library(library)
+        start, stop = regularize_entry_range(self.num_entries, entry_start, entry_stop)
+        form, path = self.to_akform(
+            filter_name=filter_name,
+            filter_typename=filter_typename,
+            filter_field=filter_field,
+            ak_add_doc=ak_add_doc,
+            filter_branch=filter_branch,
+        )
+        executor = decompression_executor or interpretation_executor
+        records = self.ntuple.read(form, start, stop, executor)
+        for step in (path or [])[:-1]:
+            records = member_of(records, step)
+        if name == "ak" and how is None:
+            return records
+        parts = {field: records[field] for field in records.fields}
+        if name == "np":
+            parts = {field: to_numpy(array, field) for field, array in parts.items()}
+        return group_fields(parts, how)
+
+    def iterate(self, *_: Any, **__: Any) -> Iterator[Any]:
+        """Not supported yet.
+
+        Raises
+        ------
+        UnsupportedError
+            Always.
+        """
+        raise UnsupportedError(
+            "iterate is not supported yet: read ranges of entries with entry_start and entry_stop"
+        )
+
+
+def member_of(records: Any, name: str) -> Any:
+    """Give a field of an array of records; the only item of a tuple has the name "0"."""
+    if name not in records.fields and name.isdigit() and records.fields == ["0"]:
+        return records["0"]
+    return records[name]

@@ -1,0 +1,433 @@
+"""The facade for RNTuples and their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from vroot.exceptions import (
+    CorruptPageError,
+    DeserializationError,
+    ReferenceStoreError,
+    UnsupportedError,
+)
+from vroot.has_fields import HasFields, member_of
+from vroot.library import regularize_library
+from vroot.model import Manifest, NTupleSpec
+from vroot.ntuple_fields import FieldNames, FormBuilder, Parameters, Selection
+from vroot.ntuple_numpy import to_numpy
+from vroot.ntuple_read import read_buffers
+from vroot.ntuple_schema import NTupleSchema, column_path
+
+if TYPE_CHECKING:
+    import awkward as ak
+
+    from vroot.directory import Directory
+    from vroot.file import File
+
+__all__ = ["HasFields", "RField", "RNTuple"]
+
+
+class RNTuple(HasFields):
+    """An RNTuple of an opened store: a mapping of names to fields.
+
+    Parameters
+    ----------
+    parent : Directory
+        The directory that it is in.
+    path : str
+        Path of its node in the store.
+    spec : NTupleSpec
+        What the store says of it.
+    """
+
+    def __init__(self, parent: Directory, path: str, spec: NTupleSpec) -> None:
+        self._parent = parent
+        self._path = path
+        self._spec = spec
+        self._manifests: dict[int, Manifest] = {}
+
+    def __repr__(self) -> str:
+        fields = f" ({len(self)} fields)" if len(self) else ""
+        return f"<{self.classname} {self.name!r}{fields} at 0x{id(self):012x}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (RNTuple, (self._parent, self._path, self._spec))
+
+    # --- what it is
+
+    @property
+    def ntuple(self) -> RNTuple:
+        """The RNTuple itself."""
+        return self
+
+    @property
+    def parent(self) -> Directory:
+        """The directory that it is in."""
+        return self._parent
+
+    @property
+    def file(self) -> File:
+        """The opened store."""
+        return self._parent.file
+
+    @property
+    def name(self) -> str:
+        """Name of the RNTuple."""
+        return self._schema.data.name or self._spec.name
+
+    @property
+    def classname(self) -> str:
+        """ROOT's class."""
+        return self._spec.classname
+
+    @property
+    def description(self) -> str:
+        """What its author wrote about it."""
+        return self._schema.data.description
+
+    @property
+    def object_path(self) -> str:
+        """Path in the ROOT file, with its cycle."""
+        return f"{self._parent.object_path}{self._spec.name};{self._spec.cycle}"
+
+    @property
+    def path(self) -> str:
+        """A dot: the beginning of the fields' paths."""
+        return "."
+
+    @cached_property
+    def num_entries(self) -> int:
+        """Number of entries."""
+        return int(self._schema.edges[-1])
+
+    @property
+    def _headline(self) -> str:
+        return f"{self.name} ({self.classname})"
+
+    # --- fields
+
+    @cached_property
+    def _schema(self) -> NTupleSchema:
+        with self._located():
+            return NTupleSchema(self._spec.data)
+
+    @cached_property
+    def _names(self) -> FieldNames:
+        with self._located():
+            return FieldNames(self._schema)
+
+    @cached_property
+    def all_fields(self) -> list[RField]:
+        """All fields, nameless ones too, in the order of ROOT's field numbers."""
+        return [RField(self, i) for i in range(len(self._names.names))]
+
+    @property
+    def field_names(self) -> list[str]:
+        """ROOT's names of all fields, in the order of ROOT's field numbers."""
+        return [field.name for field in self._schema.fields]
+
+    @cached_property
+    def fields(self) -> list[RField]:
+        """The top-level fields, in the order of the ROOT file."""
+        records = self._schema.fields
+        return [field for field in self.all_fields if records[field.field_id].parent is None]
+
+    # --- reading
+
+    def _builder(
+        self, selection: Selection, ak_add_doc: bool | dict[str, str]
+    ) -> tuple[FormBuilder, Parameters]:
+        def parameters(i: int) -> dict[str, Any] | None:
+            return self.all_fields[i].form_parameters(ak_add_doc)
+
+        return FormBuilder(self._schema, self._names, selection, parameters), parameters
+
+    def _form(
+        self, keys: list[str], ak_add_doc: bool | dict[str, str]
+    ) -> tuple[ak.forms.RecordForm, list[str] | None]:
+        import awkward as ak
+
+        selection = Selection(keys)
+        builder, _ = self._builder(selection, ak_add_doc)
+        fields = [field for field in self.fields if field.name in selection]
+        with self._located():
+            contents = [builder.form(field.field_id) for field in fields]
+        parameters = {"__doc__": self.description} if ak_add_doc is True else None
+        if not self.description:
+            parameters = None
+        names = [field.name for field in fields]
+        form = ak.forms.RecordForm(contents, names, form_key="toplevel", parameters=parameters)
+        return form, None
+
+    def read(
+        self,
+        form: ak.forms.RecordForm,
+        entry_start: int,
+        entry_stop: int,
+        executor: Executor | None = None,
+    ) -> ak.Array:
+        """Read what a form needs.
+
+        Parameters
+        ----------
+        form : ak.forms.RecordForm
+            As `to_akform` gives it.
+        entry_start, entry_stop : int
+            Half-open range of entries, within bounds.
+        executor : Executor, optional
+            Decodes the pages.
+
+        Returns
+        -------
+        ak.Array
+            One record an entry.
+
+        Raises
+        ------
+        CorruptPageError
+            If a page is damaged, with its field, column, number and offset.
+        ReferenceStoreError
+            If the store contradicts itself.
+        """
+        import awkward as ak
+
+        forms = list(_all_forms(form))
+        begin, end = entry_start, entry_stop
+        if any(each.is_union for each in forms):
+            # As in uproot: the alternatives are those of whole clusters, whichever are used.
+            begin, end = self._schema.whole_clusters(entry_start, entry_stop)
+        with self._located():
+            buffers = read_buffers(
+                self._schema,
+                [each.form_key for each in forms if each.form_key is not None],
+                (begin, end),
+                self._manifest,
+                lambda pieces: self.file.fetch(pieces, executor),
+            )
+            try:
+                records = ak.from_buffers(form, end - begin, buffers)
+            except (ValueError, TypeError, KeyError) as err:
+                raise ReferenceStoreError(f"the columns do not fit together: {err}") from err
+        return records[entry_start - begin : entry_stop - begin]
+
+    def _manifest(self, column: int) -> Manifest:
+        if column not in self._manifests:
+            path = column_path(self._path, column)
+            self._manifests[column] = self.file.references.manifest(
+                path, self._schema.chunks(column)
+            )
+        return self._manifests[column]
+
+    @contextmanager
+    def _located(self) -> Iterator[None]:
+        """Say in errors which RNTuple of which file they are about."""
+        try:
+            yield
+        except (CorruptPageError, DeserializationError, ReferenceStoreError) as err:
+            raise type(err)(f"{err}\nin RNTuple {self.object_path}\nin file {self._where}") from err
+        except UnsupportedError as err:
+            raise UnsupportedError(
+                f"{err}\nin RNTuple {self.object_path}\nin file {self._where}"
+            ) from err
+
+    @property
+    def _where(self) -> str:
+        return self.file.file_path
+
+
+class RField(HasFields):
+    """A field of an RNTuple: a mapping of names to the fields in it.
+
+    Parameters
+    ----------
+    ntuple : RNTuple
+        The RNTuple.
+    field_id : int
+        ROOT's number of the field.
+    """
+
+    def __init__(self, ntuple: RNTuple, field_id: int) -> None:
+        self._ntuple = ntuple
+        self._id = field_id
+
+    def __repr__(self) -> str:
+        fields = f" ({len(self)} subfields)" if len(self) else ""
+        return (
+            f"<RField {self.name!r}{fields} in RNTuple {self._ntuple.name!r} at 0x{id(self):012x}>"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (RField, (self._ntuple, self._id))
+
+    # --- what it is
+
+    @property
+    def ntuple(self) -> RNTuple:
+        """The RNTuple that it belongs to."""
+        return self._ntuple
+
+    @property
+    def field_id(self) -> int:
+        """ROOT's number of the field."""
+        return self._id
+
+    @property
+    def name(self) -> str:
+        """Name of the field."""
+        return self._ntuple._names.names[self._id]
+
+    @property
+    def typename(self) -> str:
+        """Its C++ type."""
+        return self._ntuple._schema.fields[self._id].typename
+
+    @property
+    def description(self) -> str:
+        """What its author wrote about it."""
+        return self._ntuple._schema.fields[self._id].description
+
+    @cached_property
+    def path(self) -> str | None:
+        """Names of the fields from the top down to this one, with dots; None without a name."""
+        return self._ntuple._names.path(self._id)
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether users do not see it: the item of a collection or variant, or a base class."""
+        return self._ntuple._names.anonymous[self._id]
+
+    @property
+    def in_variant(self) -> bool:
+        """Whether it is in a variant, with which alone it can be read."""
+        return self._ntuple._names.in_variant[self._id]
+
+    @property
+    def parent(self) -> HasFields:
+        """The field that it is in, or the RNTuple."""
+        parent = self._ntuple._schema.fields[self._id].parent
+        return self._ntuple if parent is None else self._ntuple.all_fields[parent]
+
+    @property
+    def top_level(self) -> bool:
+        """Whether it is directly in the RNTuple."""
+        return self.parent is self._ntuple
+
+    @property
+    def index(self) -> int:
+        """Its position among the fields of its parent."""
+        return [field.field_id for field in self.parent.fields].index(self._id)
+
+    @cached_property
+    def fields(self) -> list[RField]:
+        """The fields directly in this one, in the order of the ROOT file."""
+        return [self._ntuple.all_fields[i] for i in self._ntuple._names.subfields[self._id]]
+
+    @property
+    def _headline(self) -> str:
+        return f"{self.name} ({self.typename})"
+
+    def form_parameters(self, ak_add_doc: bool | dict[str, str]) -> dict[str, Any] | None:
+        """Give the parameters of its form, see `to_akform`."""
+        if isinstance(ak_add_doc, dict):
+            return {key: getattr(self, attribute) for key, attribute in ak_add_doc.items()}
+        return {"__doc__": self.description} if ak_add_doc and self.description else None
+
+    # --- reading
+
+    def _form(
+        self, keys: list[str], ak_add_doc: bool | dict[str, str]
+    ) -> tuple[ak.forms.RecordForm, list[str] | None]:
+        import awkward as ak
+
+        if self.path is None:
+            raise UnsupportedError(
+                f"field {self.name!r} of type {self.typename!r} has no path: read the field that "
+                "it is in"
+            )
+        ntuple = self._ntuple
+        steps = [ntuple.all_fields[i] for i in ntuple._names.named_ancestors(self._id)]
+        # The outermost list, whose lengths belong to the form.
+        records = ntuple._schema.fields
+        outer = next(
+            (
+                i
+                for i, step in enumerate(steps)
+                if records[step.field_id].role == "collection"
+                or records[step.field_id].repetition is not None
+            ),
+            len(steps) - 1,
+        )
+        selection = Selection([self.path, *(f"{self.path}.{key}" for key in keys)])
+        builder, parameters = ntuple._builder(selection, ak_add_doc)
+        with ntuple._located():
+            content = builder.form(steps[outer].field_id)
+        form = ak.forms.RecordForm(
+            [content],
+            [steps[outer].name],
+            form_key="toplevel",
+            parameters=parameters(self._id),
+        )
+        return form, [step.name for step in steps[outer:]]
+
+    def array(
+        self,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        decompression_executor: Executor | None = None,
+        library: Any = "ak",
+        ak_add_doc: bool | dict[str, str] = False,
+        interpretation_executor: Executor | None = None,
+    ) -> Any:
+        """Read the field.
+
+        Parameters
+        ----------
+        entry_start, entry_stop : int, optional
+            Half-open range of entries; negative ones count from the end.
+        decompression_executor, interpretation_executor : Executor, optional
+            The first one that is given decodes the pages.
+        library : "ak" or "np"
+            An Awkward or a NumPy array.
+        ak_add_doc : bool or dict
+            As in `to_akform`.
+
+        Returns
+        -------
+        ak.Array or ndarray
+            One item an entry.
+
+        Raises
+        ------
+        UnsupportedError
+            If the field cannot be read.
+        CorruptPageError
+            If a page is damaged.
+        ReferenceStoreError
+            If the store contradicts itself.
+        """
+        name = regularize_library(library)
+        records = self.arrays(
+            entry_start=entry_start,
+            entry_stop=entry_stop,
+            decompression_executor=decompression_executor or interpretation_executor,
+            ak_add_doc=ak_add_doc,
+        )
+        array = member_of(records, self.name)
+        return array if name == "ak" else to_numpy(array, self.name)
+
+
+def _all_forms(form: Any) -> Iterator[Any]:
+    """A form and all in it."""
+    yield form
+    below: list[Any] = []
+    if form.is_record or form.is_union:
+        below = form.contents
+    elif form.is_list or form.is_option:
+        below = [form.content]
+    for content in below:
+        yield from _all_forms(content)

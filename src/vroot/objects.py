@@ -1,0 +1,402 @@
+"""Objects that are not trees, as plain data in a store; FORMAT.md specifies it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+import struct
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+
+from vroot.axis import TAxis
+from vroot.containers import STLMap, STLSequence, STLSet
+from vroot.exceptions import ReferenceStoreError
+from vroot.graph import RooCurve, RooHist, TGraph, TGraphAsymmErrors
+from vroot.hist import TH1, TH2, TH3, TH2Poly
+from vroot.object_model import Object, UnknownObject
+from vroot.object_types import (
+    AnyArray,
+    TArray,
+    TDatime,
+    THashList,
+    TList,
+    TObjString,
+    TParameter,
+    TRef,
+    TRefArray,
+)
+from vroot.profile import TProfile, TProfile2D, TProfile3D
+
+__all__ = [
+    "MAX_DEPTH",
+    "ArrayData",
+    "ContainerData",
+    "FloatData",
+    "ListData",
+    "MapData",
+    "ObjectData",
+    "ReferenceData",
+    "TextData",
+    "UnknownData",
+    "Value",
+    "decode_object",
+    "encode_array",
+    "encode_float",
+    "encode_text",
+]
+
+#: How deep objects may be nested.
+MAX_DEPTH = 64
+
+ARRAY_DTYPE = re.compile(r"\|[biu]1|[<>][iuf][248]")
+
+# --- the data
+
+
+class _Data(msgspec.Struct, tag_field="kind", forbid_unknown_fields=True, omit_defaults=True):
+    """Anything that is more than a JSON value."""
+
+
+class ObjectData(_Data, tag="object"):
+    """An instance of a C++ class, or the part of one that a base class contributes.
+
+    Parameters
+    ----------
+    classname : str
+        C++ class.
+    version : int, optional
+        Version of the class, if it is known.
+    bases : list of ObjectData
+        What the direct base classes contribute.
+    value : Value
+        What lists, arrays, strings and references consist of.
+    members : dict of str to Value
+        Members of the class itself.
+    id : int, optional
+        Number under which a `ReferenceData` refers to it.
+    """
+
+    classname: str
+    version: int | None = None
+    bases: list[ObjectData | UnknownData] = []
+    value: Value = None
+    members: dict[str, Value] = {}
+    id: int | None = None
+
+
+class UnknownData(_Data, tag="unknown"):
+    """An object inside another that the ROOT file does not describe."""
+
+    classname: str
+    version: int | None = None
+
+
+class ReferenceData(_Data, tag="reference"):
+    """An object that is there already, by its id."""
+
+    id: int
+
+
+class ArrayData(_Data, tag="array"):
+    """Numbers, as the bytes of a C-contiguous array in base64; a NumPy scalar if without shape."""
+
+    dtype: str
+    shape: list[int]
+    base64: str
+
+
+class ListData(_Data, tag="list"):
+    """A list; `array` says that it is an object array in uproot."""
+
+    items: list[Value]
+    array: bool = False
+
+
+class TextData(_Data, tag="text"):
+    """A string: `value`, or in base64 if its bytes are not UTF-8."""
+
+    value: str = ""
+    base64: str | None = None
+
+
+class FloatData(_Data, tag="float"):
+    """A number that JSON does not have: infinity or NaN, as the 16 digits of its 64 bits."""
+
+    bits: str
+
+
+ContainerType: TypeAlias = Literal["STLVector", "STLList", "STLSet", "STLBitSet", "ROOTRVec"]
+
+
+class ContainerData(_Data, tag="container"):
+    """A standard container except for maps; the keys of a set are in ascending order."""
+
+    type: ContainerType
+    values: Value
+
+
+class MapData(_Data, tag="map"):
+    """A ``std::map``; its keys are in ascending order."""
+
+    keys: Value
+    values: Value
+
+
+Value: TypeAlias = (
+    ObjectData
+    | UnknownData
+    | ReferenceData
+    | ArrayData
+    | ListData
+    | TextData
+    | FloatData
+    | ContainerData
+    | MapData
+    | bool
+    | int
+    | float
+    | str
+    | None
+)
+
+
+def encode_array(array: AnyArray) -> ArrayData:
+    """Turn an array of numbers, or a NumPy scalar, into data.
+
+    Raises
+    ------
+    ValueError
+        If its elements are no numbers of up to 64 bits.
+    """
+    dtype = array.dtype.str
+    if not ARRAY_DTYPE.fullmatch(dtype):
+        raise ValueError(f"an array of {array.dtype} has no plain form")
+    content = base64.b64encode(array.tobytes()).decode("ascii")
+    return ArrayData(dtype, list(array.shape), content)
+
+
+def encode_float(number: float) -> float | FloatData:
+    """Turn a number into data, exactly."""
+    return number if math.isfinite(number) else FloatData(struct.pack(">d", number).hex())
+
+
+def encode_text(text: str) -> str | TextData:
+    """Turn a string, in which lone surrogates stand for bytes, into data."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        content = text.encode(errors="surrogateescape")
+        return TextData(base64=base64.b64encode(content).decode("ascii"))
+    return text
+
+
+# --- from data to objects
+
+#: Classes that are found by their own name only.
+OWN: dict[str, type[Object]] = {
+    "TList": TList,
+    "TObjArray": TList,
+    "THashList": THashList,
+    "TArrayC": TArray,
+    "TArrayS": TArray,
+    "TArrayI": TArray,
+    "TArrayL": TArray,
+    "TArrayL64": TArray,
+    "TArrayF": TArray,
+    "TArrayD": TArray,
+    "TObjString": TObjString,
+    "TString": TObjString,
+    "TRef": TRef,
+    "TRefArray": TRefArray,
+}
+
+#: Classes that those that inherit from them behave like too.
+INHERITED: dict[str, type[Object]] = {
+    "TAxis": TAxis,
+    "TDatime": TDatime,
+    "TGraph": TGraph,
+    "TGraphAsymmErrors": TGraphAsymmErrors,
+    "RooCurve": RooCurve,
+    "RooHist": RooHist,
+    "TH1": TH1,
+    "TH2": TH2,
+    "TH2Poly": TH2Poly,
+    "TH3": TH3,
+    "TProfile": TProfile,
+    "TProfile2D": TProfile2D,
+    "TProfile3D": TProfile3D,
+}
+
+
+def _facade(data: ObjectData) -> type[Object]:
+    """Choose how an object behaves."""
+    if data.classname in OWN:
+        return OWN[data.classname]
+    return _inherited(data) or Object
+
+
+def _inherited(data: ObjectData | UnknownData) -> type[Object] | None:
+    """Find the nearest class that says how to behave, depth first."""
+    if data.classname in INHERITED:
+        return INHERITED[data.classname]
+    if data.classname.startswith("TParameter<"):
+        return TParameter
+    found = map(_inherited, data.bases if isinstance(data, ObjectData) else [])
+    return next((kind for kind in found if kind is not None), None)
+
+
+class _Decoder:
+    """Makes the objects of one tree of data; a reference is to what stands before it."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Object] = {}
+        self._made: list[tuple[Object, bool]] = []
+
+    def check(self) -> None:
+        """Check all objects, now that they are complete."""
+        for made, concrete in sorted(self._made, key=lambda pair: pair[0].rank):
+            try:
+                made.check(concrete=concrete)
+            except (ValueError, TypeError) as err:
+                raise ValueError(f"an object of class {made.classname}: {err}") from err
+
+    def object(self, data: ObjectData, *, concrete: bool = True) -> Object:
+        text = self.value(data.value) if isinstance(data.value, str | TextData) else None
+        made = _facade(data).shell(data.classname, data.version, text)
+        if data.id is not None:
+            if data.id in self._known:
+                raise ValueError(f"two objects have the id {data.id}")
+            self._known[data.id] = made
+        bases = [
+            self.unknown(base)
+            if isinstance(base, UnknownData)
+            else self.object(base, concrete=False)
+            for base in data.bases
+        ]
+        value = self.value(data.value)
+        made.fill(bases, value, {name: self.value(item) for name, item in data.members.items()})
+        self._made.append((made, concrete))
+        return made
+
+    def unknown(self, data: UnknownData) -> UnknownObject:
+        return UnknownObject.shell(data.classname, data.version, None)
+
+    def value(self, data: Value) -> Any:
+        match data:
+            case ObjectData():
+                return self.object(data)
+            case UnknownData():
+                return self.unknown(data)
+            case ReferenceData(id):
+                if id not in self._known:
+                    raise ValueError(f"no object before the reference has the id {id}")
+                return self._known[id]
+            case ArrayData():
+                return _array(data)
+            case ListData(items, array):
+                values = [self.value(item) for item in items]
+                return _object_array(values) if array else values
+            case TextData(text, encoded):
+                return text if encoded is None else _text(encoded)
+            case FloatData(bits):
+                return _float(bits)
+            case ContainerData(kind, values):
+                content = _content(self.value(values))
+                return STLSet(kind, content) if kind == "STLSet" else STLSequence(kind, content)
+            case MapData(keys, values):
+                pair = _content(self.value(keys)), _content(self.value(values))
+                if len(pair[0]) != len(pair[1]):
+                    raise ValueError(f"a map has {len(pair[0])} keys for {len(pair[1])} values")
+                return STLMap("STLMap", *pair)
+        return data
+
+
+def _array(data: ArrayData) -> Any:
+    if not ARRAY_DTYPE.fullmatch(data.dtype):
+        raise ValueError(f"no dtype of an array: {data.dtype!r}")
+    dtype, content = np.dtype(data.dtype), base64.b64decode(data.base64, validate=True)
+    if any(size < 0 for size in data.shape):
+        raise ValueError(f"no shape of an array: {data.shape}")
+    if math.prod(data.shape) * dtype.itemsize != len(content):
+        raise ValueError(f"an array of {dtype} with shape {data.shape} has {len(content)} bytes")
+    # The bytes stay as they are, and read-only; NumPy turns the empty shape into a scalar.
+    return (
+        np.frombuffer(content, dtype).reshape(data.shape)[...]
+        if data.shape
+        else (np.frombuffer(content, dtype)[0])
+    )
+
+
+def _object_array(values: list[Any]) -> AnyArray:
+    """Make an array of objects, even if they are sequences themselves."""
+    array = np.empty(len(values), object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
+
+
+def _content(value: Any) -> AnyArray:
+    if isinstance(value, list):
+        return _object_array(value)
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"a container cannot have {type(value).__name__}")
+    return value
+
+
+def _text(encoded: str) -> str:
+    return base64.b64decode(encoded, validate=True).decode(errors="surrogateescape")
+
+
+def _float(bits: str) -> float:
+    if not re.fullmatch("[0-9a-f]{16}", bits):
+        raise ValueError(f"no number of 64 bits: {bits!r}")
+    number: float = struct.unpack(">d", bytes.fromhex(bits))[0]
+    return number
+
+
+def _check_depth(data: Any) -> None:
+    """Refuse data that are nested so deep that Python would give up."""
+    level, depth = [data], 0
+    while level:
+        depth += 1
+        if depth > 2 * MAX_DEPTH:
+            raise ValueError("objects are nested too deep")
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                below.extend(item.values())
+            elif isinstance(item, list):
+                below.extend(item)
+        level = [item for item in below if isinstance(item, dict | list)]
+
+
+def decode_object(data: dict[str, Any]) -> Any:
+    """Make an object of what a store says of it.
+
+    Parameters
+    ----------
+    data : dict
+        `vroot.model.ObjectSpec.data`.
+
+    Returns
+    -------
+    Object, str, or a container
+        The object; a ``string`` is a str.
+
+    Raises
+    ------
+    ReferenceStoreError
+        If the data are malformed or contradict themselves.
+    """
+    decoder = _Decoder()
+    try:
+        _check_depth(data)
+        made = decoder.value(msgspec.convert(data, Value))
+        decoder.check()
+    except (ValueError, TypeError, OverflowError, binascii.Error) as err:
+        raise ReferenceStoreError(f"the data of an object are malformed: {err}") from err
+    return made

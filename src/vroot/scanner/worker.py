@@ -1,0 +1,133 @@
+"""The process in which uproot deserialises entries, see `vroot.scanner.discovery`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any, BinaryIO, TypeVar
+
+import awkward as ak
+import msgspec
+import numpy as np
+import uproot
+
+from vroot.decode.basket import Basket
+from vroot.decode.forth import run_program
+from vroot.exceptions import VrootError
+from vroot.interpretations import Program
+from vroot.scanner.discovery import LENGTH_BYTES, Answer, Question, Settings
+from vroot.scanner.guard import UPROOT_ERRORS, describe
+
+__all__ = ["main"]
+
+T = TypeVar("T")
+
+#: uproot names outputs after hashes that differ in every process.
+HASHED_NAME = re.compile(r"\b(node|var_)(\d+)")
+
+
+def main() -> None:
+    """Answer questions until there are no more."""
+    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+    # Nothing that uproot may print gets between the answers.
+    sys.stdout = sys.stderr
+    settings = _receive(stdin, Settings)
+    if settings is None:
+        return
+    _limit_memory(settings.memory_limit_bytes)
+    try:
+        file = uproot.open({settings.location: None}, **settings.storage_options)
+    except UPROOT_ERRORS as err:
+        _send(stdout, Answer("unsupported", reason=f"uproot cannot open the file: {describe(err)}"))
+        return
+    _send(stdout, Answer("ready"))
+    while (question := _receive(stdin, Question)) is not None:
+        try:
+            branch: Any = file[question.tree.removeprefix("/")]
+            for i in question.index:
+                branch = branch.branches[i]
+            answer = _find(branch, settings.inline_limit_bytes)
+        except UPROOT_ERRORS as err:
+            answer = Answer("unsupported", reason=f"uproot cannot read it: {describe(err)}")
+        _send(stdout, answer)
+
+
+def _receive(stream: BinaryIO, kind: type[T]) -> T | None:
+    length = int.from_bytes(stream.read(LENGTH_BYTES), "big")
+    return msgspec.msgpack.decode(stream.read(length), type=kind) if length else None
+
+
+def _send(stream: BinaryIO, answer: Answer) -> None:
+    content = msgspec.msgpack.encode(answer)
+    stream.write(len(content).to_bytes(LENGTH_BYTES, "big") + content)
+    stream.flush()
+
+
+def _limit_memory(limit_bytes: int) -> None:
+    try:
+        import resource  # noqa: PLC0415  # not on Windows
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        limit_bytes = min(limit_bytes, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, hard))
+
+
+def _find(branch: uproot.TBranch, inline_limit_bytes: int) -> Answer:
+    """Read basket after basket until uproot has a program."""
+    interpretation = branch.interpretation
+    offsets = branch.entry_offsets
+    for number in range(branch.num_baskets):
+        if interpretation._complete_forth_code is not None or not interpretation._forth:
+            break
+        branch.array(entry_start=offsets[number], entry_stop=offsets[number + 1])
+    if interpretation._complete_forth_code is not None and interpretation._forth:
+        program = _renumber(interpretation._complete_forth_code, interpretation._form)
+        reason = _try(program, branch)
+        if not reason:
+            return Answer("program", program.source, program.form_json)
+    else:
+        reason = "no program of AwkwardForth reads it"
+    return _inline(branch, reason, inline_limit_bytes)
+
+
+def _renumber(source: str, form: dict[str, Any]) -> Program:
+    """Give the outputs and the nodes of the form numbers that are the same in every process."""
+    numbers: dict[str, int] = {}
+
+    def rename(match: re.Match[str]) -> str:
+        return f"{match[1]}{numbers.setdefault(match[0], len(numbers))}"
+
+    source = " ".join(HASHED_NAME.sub(rename, source).split())
+    plain = msgspec.json.encode(ak.forms.from_dict(form).to_dict()).decode("utf-8")
+    return Program(source, HASHED_NAME.sub(rename, plain))
+
+
+def _try(program: Program, branch: uproot.TBranch) -> str:
+    """Say why the program is not used, if it cannot read the first basket that has entries."""
+    for number in range(branch.num_baskets):
+        basket = branch.basket(number)
+        if basket.num_entries and basket.byte_offsets is not None:
+            offsets = np.asarray(basket.byte_offsets, np.int64)
+            try:
+                run_program(program, Basket(basket.data, basket.num_entries, offsets))
+            except VrootError as err:
+                return str(err)
+            return ""
+    return ""
+
+
+def _inline(branch: uproot.TBranch, reason: str, limit_bytes: int) -> Answer:
+    packed = ak.to_packed(branch.array())
+    form, _, buffers = ak.to_buffers(packed)
+    content = {name: np.asarray(buffer).tobytes() for name, buffer in buffers.items()}
+    size = sum(map(len, content.values()))
+    if size > limit_bytes:
+        return Answer(
+            "unsupported",
+            reason=f"{reason}, and its {size} bytes of data are more than the limit of "
+            f"{limit_bytes} for what the store itself holds",
+        )
+    form_json = msgspec.json.encode(form.to_dict()).decode("utf-8")
+    return Answer("inline", form_json=form_json, buffers=content)
