@@ -389,12 +389,14 @@ def run_program(program: Program, basket: Basket) -> dict[str, npt.NDArray[Any]]
     machine.stack_push(basket.entries)
     error = machine.resume(raise_user_halt=False, raise_read_beyond=False)
     if error is not None:
-        entry = max(0, machine.input_position("entryends") // stops.itemsize - 1)
-        what = (
-            "reads past the end of the basket"
-            if error == "read beyond"
-            else (f"reads up to byte {machine.input_position('stream')}")
-        )
+        # The end of an entry is looked up only when its code is through.
+        entry = machine.input_position("entryends") // stops.itemsize
+        what = "reads past the end of the basket"
+        if error == "user halt":
+            entry -= 1
+            what = f"reads up to byte {machine.input_position('stream')}"
+        elif error != "read beyond":
+            what = f"stops with the error {error!r}"
         raise CorruptBasketError(
             f"entry {entry} of the basket has bytes {basket.offsets[entry]} to "
             f"{basket.offsets[entry + 1]}, but its program {what}"
