@@ -20,7 +20,7 @@ from vroot.tree import TTree
 if TYPE_CHECKING:
     from vroot.file import File
 
-__all__ = ["Directory"]
+__all__ = ["Directory", "Unreadable"]
 
 
 class _Key(NamedTuple):
@@ -31,6 +31,23 @@ class _Key(NamedTuple):
 
     def name(self, *, cycle: bool) -> str:
         return f"{self.spec.name};{self.spec.cycle}" if cycle else self.spec.name
+
+
+class Unreadable(NamedTuple):
+    """What stands for an object that cannot be read, where one iterates over all.
+
+    Parameters
+    ----------
+    name, classname, title : str
+        ROOT's words.
+    reason : str
+        Why it cannot be read; looking it up raises this.
+    """
+
+    name: str
+    classname: str
+    title: str
+    reason: str
 
 
 class Directory(Mapping[str, Any]):
@@ -202,11 +219,18 @@ class Directory(Mapping[str, Any]):
         filter_name: Filter = None,
         filter_classname: Filter = None,
     ) -> Iterator[tuple[str, Any]]:
-        """Iterate over names and objects; parameters as in `iterkeys`."""
+        """Iterate over names and objects; parameters as in `iterkeys`.
+
+        An object that cannot be read comes as an `Unreadable`, so that the others do come.
+        """
         for name, directory, key in self._iterate(
             filter_name, filter_classname, recursive=recursive, cycle=cycle
         ):
-            yield name, directory._get(key)
+            try:
+                found = directory._get(key)
+            except UnsupportedError as err:
+                found = Unreadable(key.spec.name, key.spec.classname, key.spec.title, str(err))
+            yield name, found
 
     def itervalues(
         self,
@@ -270,6 +294,16 @@ class Directory(Mapping[str, Any]):
         if not isinstance(where, str):
             return False
         try:
+            self[where]
+        except KeyError:
+            return False
+        except UnsupportedError:
+            return True  # it is there, though it cannot be read
+        return True
+
+    def _has(self, where: str) -> bool:
+        """Whether there is such a key, whatever is behind it."""
+        try:
             self._key(where)
         except KeyError:
             return False
@@ -278,6 +312,8 @@ class Directory(Mapping[str, Any]):
     def __getitem__(self, where: str) -> Any:
         if not isinstance(where, str):
             raise TypeError(f"where must be a string, not {where!r}")
+        if not where:
+            raise self._not_found(where)
         step: Any = self
         pieces = where.split("/")
         for i, piece in enumerate(pieces):
@@ -288,7 +324,7 @@ class Directory(Mapping[str, Any]):
             if not isinstance(step, Directory):
                 raise self._not_found(where, f"{'/'.join(pieces[:i])!r} has no parts")
             head, colon, tail = piece.partition(":")
-            if colon and piece not in step:
+            if colon and not step._has(piece):
                 step = step._get(step._key(head))
                 if isinstance(step, HasBranches | HasFields):
                     return step["/".join([tail, *pieces[i + 1 :]])]

@@ -49,7 +49,7 @@ class _Items(Object, Sequence[Any]):
 
 
 class TList(_Items):
-    """A ``TList``, ``TObjArray`` or ``TClonesArray``: a sequence of objects."""
+    """A ``TList`` or ``TObjArray``: a sequence of objects."""
 
     def check_value(self) -> None:
         """Refuse what has no items."""

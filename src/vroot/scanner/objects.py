@@ -11,7 +11,6 @@ from uproot.containers import Container, ROOTRVec, STLBitSet, STLList, STLMap, S
 from uproot.deserialization import DeserializationError
 from uproot.model import Model, UnknownClass, UnknownClassVersion
 from uproot.models.TArray import Model_TArray
-from uproot.models.TClonesArray import Model_TClonesArray
 from uproot.models.TList import Model_TList
 from uproot.models.TObjArray import Model_TObjArray
 from uproot.models.TObjString import Model_TObjString
@@ -220,7 +219,7 @@ class _Encoder:
                 return str(model)
             case Model_TArray() | Model_TRefArray():
                 return model._data
-            case Model_TList() | Model_TObjArray() | Model_TClonesArray():
+            case Model_TList() | Model_TObjArray():
                 return list(model)
             case Model_TRef():
                 return model.ref

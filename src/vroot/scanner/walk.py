@@ -39,6 +39,7 @@ class Walker:
     def __init__(self, trees: TreeScanner, only: str | None = None) -> None:
         self._trees = trees
         self._only = only
+        self._within: list[int] = []
         self.matched = False
 
     def directory(
@@ -93,36 +94,34 @@ class Walker:
         names: str,
         key: tuple[str, int, str, str],
     ) -> Iterator[tuple[str, JSON]]:
+        """Yield the keys and values of one object, which is recorded if it cannot be opened."""
         name, cycle, classname, title = key
         if classname not in (*DIRECTORIES, *TREES, NTUPLE):
-            other = object_spec(directory, key)
-            yield f"{path}/zarr.json", group_document(encode_node(other))
+            yield f"{path}/zarr.json", group_document(encode_node(object_spec(directory, key)))
             return
-        reason = f"objects of class {classname} are not supported yet"
-        if classname == NTUPLE:
-            try:
-                found = directory.key(f"{name};{cycle}").get()
-                yield from ntuple_items(found, path, (name, title, cycle))
-            except UPROOT_ERRORS as err:
-                reason = f"its schema or page lists cannot be read: {describe(err)}"
-            else:
-                return
-        if classname in DIRECTORIES or classname in TREES:
-            try:
-                found = directory.key(f"{name};{cycle}").get()
-            except UPROOT_ERRORS as err:
-                reason = f"uproot cannot open it: {describe(err)}"
-            else:
-                if isinstance(found, uproot.ReadOnlyDirectory):
-                    spec = DirectorySpec(name, title, classname, cycle)
-                    yield f"{path}/zarr.json", group_document(encode_node(spec))
-                    yield from self.directory(found, f"{path}/", f"{names}{name}/")
-                    return
-                if isinstance(found, uproot.TTree):
-                    yield from self._trees.items(found, path, f"/{names}{name};{cycle}", cycle)
-                    return
-        unread = ObjectSpec(name, title, classname, cycle, reason=reason)
-        yield f"{path}/zarr.json", group_document(encode_node(unread))
+        reason = ""
+        try:
+            found = directory.key(f"{name};{cycle}").get()
+            if classname == NTUPLE:
+                # All or nothing: an error in the middle must not leave a part.
+                items = list(ntuple_items(found, path, (name, title, cycle)))
+        except UPROOT_ERRORS as err:
+            reason = f"uproot cannot open it: {describe(err)}"
+        if not reason and classname in DIRECTORIES and found.fSeekDir in self._within:
+            reason = "it is one of the directories that it is in"
+        if reason:
+            unread = ObjectSpec(name, title, classname, cycle, reason=reason)
+            yield f"{path}/zarr.json", group_document(encode_node(unread))
+        elif classname == NTUPLE:
+            yield from items
+        elif classname in TREES:
+            yield from self._trees.items(found, path, f"/{names}{name};{cycle}", cycle)
+        else:
+            spec = DirectorySpec(name, title, classname, cycle)
+            yield f"{path}/zarr.json", group_document(encode_node(spec))
+            self._within.append(found.fSeekDir)
+            yield from self.directory(found, f"{path}/", f"{names}{name}/")
+            self._within.pop()
 
 
 def _keys_of(directory: uproot.ReadOnlyDirectory) -> Iterator[tuple[str, int, str, str]]:
