@@ -132,7 +132,8 @@ CORRECTIONS: tuple[Correction, ...] = (
     Correction("uproot-issue433-splitlevel2.root", ".*/timeslice_start", HEADERS, byteswap=".*"),
     Correction(
         "uproot-issue433-splitlevel2.root",
-        "km3net_timeslice_L0(/KM3NETDAQ::JDAQ[A-Za-z:/]*)?",
+        ".*/KM3NETDAQ::JDAQTimesliceHeader"
+        "(/KM3NETDAQ::JDAQHeader(/KM3NETDAQ::JDAQChronometer)?)?",
         HEADERS,
         byteswap="timeslice_start",
     ),

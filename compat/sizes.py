@@ -1,0 +1,111 @@
+"""How large the stores of real files are, against what each may take.
+
+``python -m compat.sizes``: scans every file of the data folder and prints the ten worst. A store
+may take 1.5 kB a branch (or field, or other object), 80 bytes a reference, and its inline data as
+base64; compressed, a sixth of that.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import zstandard
+
+import vroot
+from compat.census import data_files
+
+BYTES_PER_NODE = 1500
+BYTES_PER_REFERENCE = 80
+COMPRESSED_PART = 6
+ZSTD_LEVEL = 10
+WORST = 10
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of one store.
+
+    Parameters
+    ----------
+    name : str
+        The ROOT file.
+    nodes, references : int
+        Branches and other things that it names, and byte ranges.
+    inline_bytes, json_bytes, zstd_bytes : int
+        Bytes of inline data in base64, and of the store, plain and compressed.
+    """
+
+    name: str
+    nodes: int
+    references: int
+    inline_bytes: int
+    json_bytes: int
+    zstd_bytes: int
+
+    @property
+    def allowed_bytes(self) -> int:
+        """What the plain store may take."""
+        own = BYTES_PER_NODE * self.nodes + BYTES_PER_REFERENCE * self.references
+        return own + self.inline_bytes
+
+    @property
+    def part(self) -> float:
+        """The larger of the parts that it takes of what it may take, plain and compressed."""
+        return max(
+            self.json_bytes / self.allowed_bytes,
+            self.zstd_bytes * COMPRESSED_PART / self.allowed_bytes,
+        )
+
+
+def measure(path: Path) -> Size:
+    """Scan a file and measure its store."""
+    store = vroot.scan(path)
+    refs: dict[str, Any] = store["refs"]
+    nodes = references = inline = 0
+    for value in refs.values():
+        if isinstance(value, list):
+            references += 1
+        elif isinstance(value, str):
+            inline += len(value)
+        else:
+            own = value.get("attributes", {}).get("vroot")
+            # The fields of an RNTuple are not nodes, but count like branches.
+            fields = ((own or {}).get("data") or {}).get("fields", ())
+            nodes += (own is not None) + len(fields)
+            inline += inline_bytes(own)
+    content = msgspec.json.encode(store)
+    compressed = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(content)
+    return Size(path.name, nodes, references, inline, len(content), len(compressed))
+
+
+def inline_bytes(value: Any) -> int:
+    """Bytes of base64 in what the store says of a node: buffers of branches, arrays of objects."""
+    if isinstance(value, list):
+        return sum(map(inline_bytes, value))
+    if not isinstance(value, dict):
+        return 0
+    own = [each for name, each in value.items() if name == "base64"]
+    own += value.get("buffers", {}).values()
+    return sum(map(len, own)) + sum(map(inline_bytes, value.values()))
+
+
+def main() -> int:
+    """Print the table; the exit code says whether every store keeps within its limits."""
+    sizes = sorted((measure(path) for path in data_files("*.root")), key=lambda size: -size.part)
+    print(f"{'file':64} {'nodes':>6} {'refs':>7} {'inline':>9} {'json':>9} {'zst':>8} {'part':>5}")
+    for size in sizes[:WORST]:
+        print(
+            f"{size.name:64} {size.nodes:6} {size.references:7} {size.inline_bytes:9} "
+            f"{size.json_bytes:9} {size.zstd_bytes:8} {size.part:5.2f}"
+        )
+    over = [size for size in sizes if size.part > 1]
+    print(f"{len(sizes) - len(over)} passed, {len(over)} failed")
+    return 1 if over or not sizes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
