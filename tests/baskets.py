@@ -24,6 +24,7 @@ from vroot.interpretations import (
     AsDtype,
     AsFloat16,
     AsJagged,
+    AsStridedObjects,
     AsStrings,
     Interpretation,
     Numerical,
@@ -209,9 +210,13 @@ def structs(draw: st.DrawFn, entries: int) -> Kind:
     dtype = np.dtype([("x", ">i4"), ("y", ">f8"), ("z/w", ">u2", (2,)), ("ok", "?")])
     one = st.tuples(*[FORMATS[name][1] for name in (">i4", ">f8", ">u2", ">u2", "|b1")])
     rows = draw(st.lists(one, min_size=entries, max_size=entries))
+    header = draw(st.none() | HEADERS)  # none: the struct of a leaf list
+    interpretation: Interpretation = AsDtype(dtype)
+    if header is not None:
+        interpretation = AsStridedObjects(dtype, {"": "C"}, header)
     return Kind(
-        AsDtype(dtype),
-        [struct.pack(">idHH?", *row) for row in rows],
+        interpretation,
+        [b"\xef" * (header or 0) + struct.pack(">idHH?", *row) for row in rows],
         [{"x": x, "y": y, "z/w": [z, w], "ok": ok} for x, y, z, w, ok in rows],
     )
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from vroot.decode.basket import split_basket
 from vroot.decode.compression import decompress
 from vroot.decode.interpretation import Decoded, Lists, decode_basket
-from vroot.decode.output import allocate_output
+from vroot.decode.output import ColumnData, allocate_output
 from vroot.exceptions import CorruptBasketError
 from vroot.interpretations import AsDtype, AsJagged, Interpretation
 from vroot.model import BasketTable, BranchSpec
@@ -33,7 +33,7 @@ def decode(column: Column, chunk: Chunk, payload: bytes | None = None) -> Decode
     return decode_basket(column.spec.interpretation, basket)
 
 
-def read(column: Column, parts: list[BasketRange], order: list[BasketRange]) -> Decoded:
+def read(column: Column, parts: list[BasketRange], order: list[BasketRange]) -> ColumnData:
     output = allocate_output(column.spec, parts)
     for part in order:
         output.put(part, decode(column, column.chunks[part.basket]))
@@ -50,9 +50,10 @@ def plain_items(array: np.ndarray[Any, Any]) -> list[Any]:
     return [dict(zip(columns_, row, strict=True)) for row in zip(*columns_.values(), strict=True)]
 
 
-def plain_entries(interpretation: Interpretation, decoded: Decoded) -> list[Any]:
-    if not isinstance(decoded, Lists):
+def plain_entries(interpretation: Interpretation, decoded: ColumnData) -> list[Any]:
+    if isinstance(decoded, np.ndarray):
         return plain_items(decoded)
+    assert isinstance(decoded, Lists)
     offsets = decoded.offsets.tolist()
     # Awkward takes these buffers as they are: they begin at 0, and nothing is left over.
     assert offsets[0] == 0
@@ -102,7 +103,7 @@ def test_every_truncation_of_a_payload_raises(column: Column, data: st.DataObjec
 def test_appended_bytes_raise(column: Column, more: bytes, data: st.DataObject) -> None:
     chunk = data.draw(st.sampled_from(column.chunks))
     stored = column.spec.baskets.stored
-    assume(chunk.plain and stored in ("raw", "blocks", "mixed", "zstd"))
+    assume(chunk.plain and stored != "zlib")
     # The one length that makes a mixed payload a raw one.
     assume(stored != "mixed" or len(chunk.payload + more) != len(chunk.plain))
     with pytest.raises(CorruptBasketError):
@@ -160,7 +161,8 @@ def test_vectors_of_three_baskets_join_without_gaps() -> None:
     kind = AsJagged(AsDtype(np.dtype(">i2")), header_bytes=10)
     counts = [[2, 1], [0, 3], [1]]
     border = np.array([10 * len(each) + 2 * sum(each) for each in counts])
-    table = BasketTable(np.array([2, 2, 1]), border + 100, border)
+    entries = np.array([2, 2, 1])
+    table = BasketTable(entries, border + 4 * (entries + 2), border)
     spec = BranchSpec("b", "", "", "TBranch", 5, kind, table)
     baskets = [
         Lists(np.cumsum([0, *each]), np.arange(sum(each)) + 10 * number)

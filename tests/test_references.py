@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import errno
 import json
 import os
 from pathlib import Path
@@ -150,22 +151,22 @@ def test_a_relative_store_is_relative_to_the_working_directory(
     assert references.sources[0].url == str(tmp_path / "sub" / "data.root")
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "/etc/passwd",
-        "file:///etc/passwd",
-        "file://etc/passwd",
-        "file://passwd",
-        "local:///etc/passwd",
-        "//host/x",
-    ],
-)
+LOCAL = ["/etc/x", "//host/x", *(f"{scheme}:///etc/x" for scheme in ("file", "local", "FILE"))]
+CHAINED = [
+    *(f"{cache}::file:///etc/x" for cache in ("simplecache", "filecache", "blockcache")),
+    "zip://x::file:///etc/x.zip",
+    "https://example.org/x::file:///etc/x",
+    "reference://",
+    "asynclocal:///etc/x",
+]
+
+
+@pytest.mark.parametrize("url", [*LOCAL, "file://etc/x", "file://x", "file://[x", *CHAINED])
 def test_a_remote_store_cannot_make_a_reader_read_local_files(url: str) -> None:
-    with pytest.raises(ReferenceStoreError, match="remote store refers to the local file") as info:
+    with pytest.raises(ReferenceStoreError, match="which is not read for safety") as caught:
         opened(changed("templates", "s0", to=url), THERE)
-    assert THERE in str(info.value)
-    assert repr(url) in str(info.value)
+    assert str(caught.value).startswith(f"{THERE}: ")
+    assert repr(url) in str(caught.value)
 
 
 def test_a_source_may_be_elsewhere_than_the_store_says() -> None:
@@ -329,10 +330,10 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_else(
     path.write_bytes(b"the old one")
 
     def fail(*args: Any) -> None:
-        raise OSError("the disk is full")
+        raise OSError(errno.ENOSPC, "the disk is full", "some temporary name")
 
     monkeypatch.setattr(owner, step, fail)
-    with pytest.raises(OSError, match="the disk is full"):
+    with pytest.raises(OSError, match=f"the disk is full: '{path}'"):
         save_references(store(), path)
     assert path.read_bytes() == b"the old one"
     assert list(tmp_path.iterdir()) == [path]
@@ -371,13 +372,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab"), inner, max_size=3),
     max_leaves=5,
 )
-#: Numbers of a branch that contradict each other have tests of their own, of the model.
-PLACES = [
-    place
-    for place in places(store())[1:]
-    if not {"num_entries", "interpretation", "baskets"} & set(place)
-]
-CHANGES = st.tuples(st.sampled_from(PLACES), st.just("remove") | VALUES)
+CHANGES = st.tuples(st.sampled_from(places(store())[1:]), st.just("remove") | VALUES)
 
 
 @given(st.lists(CHANGES, min_size=1, max_size=3), st.sampled_from([HERE, THERE]))

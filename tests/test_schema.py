@@ -10,30 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vroot import interpretations as kinds
+from vroot import model
 from vroot.exceptions import ReferenceStoreError
-from vroot.interpretations import (
-    AsDouble32,
-    AsDtype,
-    AsFloat16,
-    AsJagged,
-    AsStrings,
-    Interpretation,
-    Numerical,
-    Unsupported,
-)
-from vroot.model import (
-    BasketTable,
-    BranchSpec,
-    DirectorySpec,
-    NTupleSpec,
-    ObjectSpec,
-    Source,
-    Stored,
-    TreeSpec,
-)
+from vroot.interpretations import AsDtype, Interpretation, Program, Unsupported
+from vroot.model import BranchSpec, DirectorySpec, Source
 from vroot.schema import (
+    Programs,
     decode_interpretation,
-    decode_sources,
+    decode_root,
+    decode_runs,
     decode_spec,
     encode_branch,
     encode_interpretation,
@@ -44,10 +30,13 @@ from vroot.schema import (
 
 ANY_TIME = settings(deadline=None)
 UUID = "d5a1f1f2-1234-11ee-9999-0123456789ab"
+SOURCE = Source("data.root", 5000, UUID, "00")
 TEXT = st.text("aZ é/%;\n", max_size=5)
+TITLE = st.text("aé%\udcff\udc80", max_size=5)  # bytes that are no UTF-8 are kept as well
 COUNT = st.integers(0, 2**62)
-STORED: list[Stored] = ["raw", "blocks", "mixed", "zlib", "zstd", "xz"]
+STORED: list[model.Stored] = ["raw", "blocks", "mixed", "zlib", "zstd", "xz"]
 
+FLAT = {"kind": "flat", "from_dtype": ">f4"}
 SCALARS = st.sampled_from(["|b1", "|i1", "|u1", ">i2", ">u4", ">i8", ">f4", ">f8", "<u2"])
 SHAPES = st.lists(st.integers(1, 4), max_size=3).map(tuple)
 STRUCTS = st.lists(
@@ -68,19 +57,36 @@ def flats(draw: st.DrawFn) -> AsDtype:
 
 
 @st.composite
-def packed(draw: st.DrawFn) -> AsDouble32 | AsFloat16:
-    classes: list[type[AsDouble32 | AsFloat16]] = [AsDouble32, AsFloat16]
+def packed(draw: st.DrawFn) -> kinds.AsDouble32 | kinds.AsFloat16:
+    classes: list[type[kinds.AsDouble32 | kinds.AsFloat16]] = [kinds.AsDouble32, kinds.AsFloat16]
     cls = draw(st.sampled_from(classes))
     ends = st.floats(-1e6, 1e6)
     low, high = draw(st.just((0.0, 0.0)) | st.tuples(ends, ends).filter(lambda t: t[0] < t[1]))
     return cls(low, high, draw(st.integers(2, 32)), draw(SHAPES))
 
 
-NUMERICAL: st.SearchStrategy[Numerical] = flats() | packed()
+@st.composite
+def strided(draw: st.DrawFn) -> kinds.AsStridedObjects:
+    dtype = np.dtype(draw(STRUCTS))
+    records = draw(st.dictionaries(TEXT, TEXT, max_size=2)) | {"": draw(TEXT)}
+    return kinds.AsStridedObjects(dtype, records, draw(st.integers(0, 255)), draw(TEXT))
+
+
+#: The forms of objects are JSON, which the model keeps as the text that is written for it.
+FORMS = st.dictionaries(TEXT, COUNT | TEXT | st.lists(TEXT), max_size=3).map(
+    lambda form: msgspec.json.encode(form).decode()
+)
+PROGRAMS = st.builds(Program, TEXT, FORMS)
+NUMERICAL: st.SearchStrategy[kinds.Numerical] = flats() | packed() | strided()
 INTERPRETATIONS: st.SearchStrategy[Interpretation] = (
     NUMERICAL
-    | st.builds(AsJagged, NUMERICAL, st.integers(0, 255))
-    | st.builds(AsStrings, st.integers(0, 255), st.sampled_from(["1-5", "4"]))
+    | st.builds(kinds.AsJagged, NUMERICAL, st.integers(0, 255))
+    | st.builds(kinds.AsStrings, st.integers(0, 255), st.sampled_from(["1-5", "4"]))
+    | st.builds(kinds.AsObjects, PROGRAMS, TEXT)
+    | st.builds(kinds.AsGrouped, TEXT)
+    | st.builds(
+        kinds.AsInline, FORMS, st.dictionaries(TEXT, st.binary(max_size=9), max_size=3), TEXT
+    )
     | st.builds(Unsupported, TEXT, TEXT, st.booleans())
 )
 
@@ -93,33 +99,24 @@ def branches(draw: st.DrawFn) -> BranchSpec:
         draw(st.lists(st.integers(0, 3), min_size=entries.size, max_size=entries.size)), np.int64
     )
     match interpretation:
-        case AsJagged(content, header):
+        case kinds.AsJagged(content, header):
             border = entries * header + items * content.itemsize
-        case AsStrings():
+        case kinds.AsStrings() | kinds.AsObjects():
             border = entries + items
-        case Unsupported():
+        case Unsupported() | kinds.AsGrouped() | kinds.AsInline():
             entries = border = np.zeros(0, np.int64)
         case numerical:
             border = entries * numerical.itemsize
-    offsets = draw(st.booleans())
-    table = BasketTable(
+    offsets = draw(st.booleans()) or isinstance(interpretation, kinds.AsObjects)
+    table = model.BasketTable(
         entries, border + 4 * (entries + 2) * offsets, border, draw(st.sampled_from(STORED))
     )
-    total = draw(COUNT) if isinstance(interpretation, Unsupported) else int(entries.sum())
-    name, title, typename, classname = (draw(TEXT) for _ in range(4))
-    return BranchSpec(
-        name,
-        title,
-        typename,
-        classname,
-        total,
-        interpretation,
-        table,
-        count_branch=draw(st.none() | TEXT),
-        compressed_bytes=draw(COUNT),
-        uncompressed_bytes=draw(COUNT),
-        split=draw(st.booleans()),
-    )
+    total = int(entries.sum()) if entries.size else 0
+    if isinstance(interpretation, Unsupported | kinds.AsGrouped | kinds.AsInline):
+        total = draw(COUNT)
+    parts = (st.just(total), st.just(interpretation), st.just(table))
+    rest = (st.none() | TEXT, COUNT, COUNT, st.booleans())
+    return draw(st.builds(BranchSpec, TEXT, TITLE, TEXT, TEXT, *parts, *rest))
 
 
 def through_json(attributes: dict[str, Any]) -> Any:
@@ -128,13 +125,15 @@ def through_json(attributes: dict[str, Any]) -> Any:
     return msgspec.json.decode(msgspec.json.encode(document))
 
 
-def columns_of(table: BasketTable) -> tuple[list[int], list[int], list[int], str]:
-    return (
-        table.entries.tolist(),
-        table.uncompressed_bytes.tolist(),
-        table.border_bytes.tolist(),
-        table.stored,
-    )
+def decoded_programs(programs: Programs) -> list[Program]:
+    """What the root of a store says of its programs."""
+    root = encode_root(DirectorySpec("", "", "TFile", 1), [SOURCE], "vroot 0", programs)
+    return decode_root(through_json(root))[1]
+
+
+def columns_of(table: model.BasketTable) -> list[list[int]]:
+    columns = (table.entries, table.uncompressed_bytes, table.border_bytes)
+    return [column.tolist() for column in columns]
 
 
 # --- there and back
@@ -143,54 +142,68 @@ def columns_of(table: BasketTable) -> tuple[list[int], list[int], list[int], str
 @given(INTERPRETATIONS)
 @ANY_TIME
 def test_an_interpretation_survives(interpretation: Interpretation) -> None:
-    encoded = msgspec.json.decode(msgspec.json.encode(encode_interpretation(interpretation)))
-    assert decode_interpretation(encoded) == interpretation
+    programs = Programs()
+    encoded = through_json(encode_interpretation(interpretation, programs))["attributes"]
+    assert decode_interpretation(encoded, decoded_programs(programs)) == interpretation
 
 
 @given(branches())
 @ANY_TIME
 def test_a_branch_survives(spec: BranchSpec) -> None:
-    decoded = decode_spec(spec.name, through_json(encode_branch(spec)))
+    programs = Programs()
+    document = through_json(encode_branch(spec, programs))
+    decoded = decode_spec(spec.name, document, decoded_programs(programs))
     assert isinstance(decoded, BranchSpec)
     if len(spec.baskets) == 0:  # how none are stored is not said
         assert len(decoded.baskets) == 0
     else:
         assert columns_of(decoded.baskets) == columns_of(spec.baskets)
+        assert decoded.baskets.stored == spec.baskets.stored
         assert decoded.baskets.entries.dtype == np.int64
     # All but the tables, which are arrays and not compared by ==.
     assert msgspec.structs.replace(decoded, baskets=spec.baskets) == spec
 
 
+ALIASES = st.dictionaries(TEXT, TEXT)
 DATA = st.dictionaries(TEXT, COUNT | TEXT | st.lists(COUNT | st.none()), max_size=3)
-NODES: st.SearchStrategy[DirectorySpec | ObjectSpec | NTupleSpec | TreeSpec] = (
-    st.builds(DirectorySpec, TEXT, TEXT, TEXT, COUNT)
-    | st.builds(ObjectSpec, TEXT, TEXT, TEXT, COUNT, st.none() | DATA, TEXT)
-    | st.builds(NTupleSpec, TEXT, TEXT, TEXT, COUNT, COUNT, DATA)
-    | st.builds(TreeSpec, TEXT, TEXT, TEXT, COUNT, COUNT, st.dictionaries(TEXT, TEXT), COUNT, COUNT)
+NODES: st.SearchStrategy[DirectorySpec | model.ObjectSpec | model.NTupleSpec | model.TreeSpec] = (
+    st.builds(DirectorySpec, TEXT, TITLE, TEXT, COUNT)
+    | st.builds(model.ObjectSpec, TEXT, TITLE, TEXT, COUNT, st.none() | DATA, TEXT)
+    | st.builds(model.NTupleSpec, TEXT, TITLE, TEXT, COUNT, COUNT, DATA)
+    | st.builds(model.TreeSpec, TEXT, TITLE, TEXT, COUNT, COUNT, ALIASES, COUNT, COUNT)
 )
 
 
 @given(NODES)
 @ANY_TIME
 def test_a_node_without_chunks_survives(
-    spec: DirectorySpec | ObjectSpec | NTupleSpec | TreeSpec,
+    spec: DirectorySpec | model.ObjectSpec | model.NTupleSpec | model.TreeSpec,
 ) -> None:
     assert decode_spec(spec.name, through_json(encode_node(spec))) == spec
 
 
-@given(st.lists(st.builds(Source, TEXT, COUNT, st.just(UUID), TEXT, st.none() | TEXT)))
+@given(
+    st.lists(st.builds(Source, TEXT, COUNT, st.just(UUID), TEXT, st.none() | TEXT), min_size=1),
+    st.lists(PROGRAMS, max_size=4),
+)
 @ANY_TIME
-def test_the_sources_survive(sources: list[Source]) -> None:
+def test_the_root_survives(sources: list[Source], programs: list[Program]) -> None:
     spec = DirectorySpec("", "a title", "TFile", 1)
-    document = through_json(encode_root(spec, sources, "vroot 0"))
-    assert decode_sources(document) == sources
+    kept = Programs()
+    numbers = [kept.number(program) for program in programs]
+    document = through_json(encode_root(spec, sources, "vroot 0", kept))
+    decoded_sources, decoded = decode_root(document)
+    assert decoded_sources == sources
+    # Each program is there once, under its number.
+    assert [decoded[number] for number in numbers] == programs
+    assert len(decoded) == len(set(programs))
     assert decode_spec("", document) == spec
 
 
 @pytest.mark.parametrize(
     ("interpretation", "expected"),
     [
-        (AsDtype(np.dtype(">f4")), {"kind": "flat", "from_dtype": ">f4"}),
+        (AsDtype(np.dtype(">f4")), FLAT),
         (
             AsDtype(np.dtype((">f4", (2, 3))), np.dtype(("<f8", (2, 3)))),
             {"kind": "flat", "from_dtype": [">f4", [2, 3]], "to_dtype": ["<f8", [2, 3]]},
@@ -200,23 +213,16 @@ def test_the_sources_survive(sources: list[Source]) -> None:
             {"kind": "flat", "from_dtype": {"fields": [["x", ">i4"], ["y", ["|u1", [2]]]]}},
         ),
         (
-            AsJagged(AsDtype(np.dtype("|b1")), 10),
-            {
-                "kind": "jagged",
-                "content": {"kind": "flat", "from_dtype": "|b1"},
-                "header_bytes": 10,
-            },
+            kinds.AsJagged(AsDtype(np.dtype(">f4")), 10),
+            {"kind": "jagged", "content": FLAT, "header_bytes": 10},
         ),
-        (AsStrings(), {"kind": "strings"}),
-        (AsStrings(6, "4"), {"kind": "strings", "header_bytes": 6, "length_bytes": "4"}),
+        (kinds.AsStrings(), {"kind": "strings"}),
+        (kinds.AsStrings(6, "4"), {"kind": "strings", "header_bytes": 6, "length_bytes": "4"}),
         (
-            AsDouble32(-1.0, 1.0, 8, (2,)),
+            kinds.AsDouble32(-1.0, 1.0, 8, (2,)),
             {"kind": "double32", "low": -1.0, "high": 1.0, "num_bits": 8, "to_dims": [2]},
         ),
-        (
-            AsFloat16(0.0, 0.0, 12),
-            {"kind": "float16", "low": 0.0, "high": 0.0, "num_bits": 12},
-        ),
+        (kinds.AsFloat16(0, 1, 9), {"kind": "float16", "low": 0, "high": 1, "num_bits": 9}),
         (Unsupported("because"), {"kind": "unsupported", "reason": "because"}),
     ],
     ids=str,
@@ -225,14 +231,15 @@ def test_the_format_of_an_interpretation(
     interpretation: Interpretation, expected: dict[str, Any]
 ) -> None:
     # What FORMAT.md promises to readers in other languages: to change it is another schema.
-    assert through_json(encode_interpretation(interpretation))["attributes"] == expected
+    encoded = through_json(encode_interpretation(interpretation, Programs()))["attributes"]
+    assert encoded == expected
     assert decode_interpretation(expected) == interpretation
 
 
 def test_a_struct_with_gaps_is_not_written() -> None:
     padded = np.dtype({"names": ["x"], "formats": [">f4"], "offsets": [10], "itemsize": 14})
     with pytest.raises(ValueError, match="not a packed struct"):
-        encode_interpretation(AsDtype(padded))
+        encode_interpretation(AsDtype(padded), Programs())
 
 
 # --- run-length encoding
@@ -251,6 +258,7 @@ def repeated(runs: list[Any]) -> list[int]:
 def test_runs_stand_for_the_same_numbers(values: list[int]) -> None:
     runs = encode_runs(np.array(values, np.int64))
     assert repeated(runs) == values
+    assert decode_runs(runs).tolist() == values
     # A pair is longer than a number, and than two of one digit.
     assert all(isinstance(run, int) or run[1] >= 3 for run in runs)
 
@@ -259,7 +267,6 @@ def test_runs_stand_for_the_same_numbers(values: list[int]) -> None:
     ("values", "expected"),
     [
         ([], []),
-        ([7], [7]),
         ([7, 7], [7, 7]),
         ([7, 7, 7], [(7, 3)]),
         ([5, 5, 5, 7, 2, 2, 0, 0, 0, 0], [(5, 3), 7, 2, 2, (0, 4)]),
@@ -269,22 +276,21 @@ def test_examples_of_runs(values: list[int], expected: list[Any]) -> None:
     assert encode_runs(np.array(values, np.int64)) == expected
 
 
-def branch_document(
-    entries: Any, uncompressed: Any, num_entries: int, kind: str = "unsupported", **baskets: Any
-) -> dict[str, Any]:
-    interpretation = {"kind": "flat", "from_dtype": "|u1"} if kind == "flat" else {"kind": kind}
-    if kind == "unsupported":
-        interpretation["reason"] = ""
-    rows = {"entries": entries, "uncompressed_bytes": uncompressed} | baskets
+def branch_of_bytes(entries: Any, uncompressed: Any, num_entries: int) -> BranchSpec:
+    """What a document says of a branch of single bytes."""
+    own = {
+        "node": "branch",
+        "interpretation": {"kind": "flat", "from_dtype": "|u1"},
+        "baskets": {"entries": entries, "uncompressed_bytes": uncompressed},
+    }
     root = {"classname": "TBranch", "num_entries": num_entries}
-    own = {"node": "branch", "interpretation": interpretation, "baskets": rows}
-    return {"attributes": {"root": root, "vroot": own}}
+    spec = decode_spec("b", {"attributes": {"root": root, "vroot": own}})
+    assert isinstance(spec, BranchSpec)
+    return spec
 
 
 def test_runs_are_read_in_any_mixture() -> None:
-    document = branch_document([[2, 3], 1, [4, 0], [5, 1]], [2, 2, [2, 1], 1, 5], 12, "flat")
-    spec = decode_spec("b", document)
-    assert isinstance(spec, BranchSpec)
+    spec = branch_of_bytes([[2, 3], 1, [4, 0], [5, 1]], [2, 2, [2, 1], 1, 5], 12)
     assert spec.baskets.entries.tolist() == [2, 2, 2, 1, 5]
     assert spec.baskets.stored == "raw"
     assert spec.baskets.border_bytes.tolist() == [2, 2, 2, 1, 5]
@@ -307,48 +313,43 @@ def test_runs_are_read_in_any_mixture() -> None:
 def test_hostile_runs_are_refused_before_they_are_written_out(
     entries: list[Any], message: str
 ) -> None:
-    with pytest.raises(ReferenceStoreError, match=message) as caught:
-        decode_spec("the_branch", branch_document(entries, [1], 1))
-    assert "the_branch" in str(caught.value)
+    # The branch cannot be read, and says why; the others of the tree can.
+    spec = branch_of_bytes(entries, [1], 1)
+    assert isinstance(spec.interpretation, Unsupported)
+    assert "contradicts itself" in spec.interpretation.reason
+    assert message in spec.interpretation.reason
+    assert len(spec.baskets) == 0
 
 
 # --- what is no document
 
+NO_DTYPES: list[Any] = [
+    *(None, 5, [], {}, "", "nothing", "O", "S3", "V4", "M8[s]", ">c8"),
+    *("(,)f4", "f4,f4", "2f4", "()f4"),  # NumPy takes some of these, or raises a SyntaxError
+    *([">f4", shape] for shape in ([0], [-1], [10**30], ["x"], [None], [1.5], 3, [2**24])),
+    *({"fields": fields} for fields in ([], [["x"]], ["xy"], [["x", ">f4"], ["x", ">f4"]])),
+]
+RANGE: dict[str, Any] = {"low": 0, "high": 1, "num_bits": 8}
+NO_INTERPRETATIONS: list[Any] = [
+    *(None, [], {}, "flat", {"kind": "other"}, {"kind": None}, {"kind": "flat"}),
+    *({"kind": "flat", "from_dtype": dtype} for dtype in NO_DTYPES),
+    *({"kind": "flat", "from_dtype": ">f4", "to_dtype": dtype} for dtype in NO_DTYPES[1:]),
+    *({"kind": "jagged", "content": content} for content in (None, {}, {"kind": "strings"})),
+    *({"kind": "jagged", "content": FLAT, "header_bytes": n} for n in (-1, 256, 1.5, "1")),
+    *({"kind": "strings", "header_bytes": n} for n in (-1, 256, 10**30)),
+    *({"kind": "strings", "length_bytes": n} for n in ("2", 4, None)),
+    *({"kind": "double32"} | RANGE | {"low": low} for low in (1, 2, None, "0")),
+    *({"kind": "float16"} | RANGE | {"num_bits": n} for n in (1, 33, -1, 10**30)),
+    *({"kind": "float16"} | RANGE | {"to_dims": dims} for dims in ([0], [10**18], [1] * 99, 3)),
+    *({"kind": "program", "program": number} for number in (0, -1, 10**30, "0")),
+    {"kind": "inline", "form": {}, "buffers": {"node0-data": "!"}},
+    {"kind": "strided", "from_dtype": ">f4", "records": {"": "P"}},
+    {"kind": "strided", "from_dtype": {"fields": [["x", ">f4"]]}, "records": {}},
+    {"kind": "unsupported"},
+]
 
-@pytest.mark.parametrize(
-    "encoded",
-    [
-        None,
-        [],
-        {},
-        "flat",
-        {"kind": "other"},
-        {"kind": "flat"},
-        {"kind": "flat", "from_dtype": None},
-        {"kind": "flat", "from_dtype": "nothing"},
-        {"kind": "flat", "from_dtype": "O"},
-        {"kind": "flat", "from_dtype": "S3"},
-        {"kind": "flat", "from_dtype": [">f4", [0]]},
-        {"kind": "flat", "from_dtype": [">f4", [-1]]},
-        {"kind": "flat", "from_dtype": [">f4", [10**30]]},
-        {"kind": "flat", "from_dtype": [">f4", ["x"]]},
-        {"kind": "flat", "from_dtype": [">f4", [None]]},
-        {"kind": "flat", "from_dtype": [">f4", 3]},
-        {"kind": "flat", "from_dtype": {"fields": []}},
-        {"kind": "flat", "from_dtype": {"fields": [["x"]]}},
-        {"kind": "flat", "from_dtype": {"fields": [["x", ">f4"], ["x", ">f4"]]}},
-        {"kind": "flat", "from_dtype": ">f4", "to_dtype": "O"},
-        {"kind": "jagged"},
-        {"kind": "jagged", "content": {"kind": "strings"}},
-        {"kind": "jagged", "content": {"kind": "flat", "from_dtype": ">f4"}, "header_bytes": 256},
-        {"kind": "strings", "length_bytes": "2"},
-        {"kind": "strings", "header_bytes": -1},
-        {"kind": "double32", "low": 1, "high": 0, "num_bits": 8},
-        {"kind": "double32", "low": 0, "high": 1, "num_bits": 10**30},
-        {"kind": "float16", "low": 0, "high": 1, "num_bits": 8, "to_dims": [10**18]},
-    ],
-    ids=str,
-)
+
+@pytest.mark.parametrize("encoded", NO_INTERPRETATIONS, ids=str)
 def test_what_is_no_interpretation_is_refused(encoded: Any) -> None:
     with pytest.raises(ReferenceStoreError):
         decode_interpretation(encoded)
@@ -381,12 +382,18 @@ def test_any_json_is_refused_as_a_document(document: Any) -> None:
     with pytest.raises(ReferenceStoreError):
         decode_spec("x", document)
     with pytest.raises(ReferenceStoreError):
-        decode_sources(document)
+        decode_root(document)
 
 
 @pytest.mark.parametrize("schema", [None, 0, 2, -1, 10**30])
 def test_another_schema_is_refused_with_what_wrote_it(schema: int | None) -> None:
-    attributes = encode_root(DirectorySpec("", "", "TFile", 1), [], "vroot 9.9")
+    attributes = encode_root(DirectorySpec("", "", "TFile", 1), [SOURCE], "vroot 9.9", Programs())
     attributes["vroot"]["schema"] = schema
     with pytest.raises(ReferenceStoreError, match=rf"schema {schema} \(written by vroot 9\.9\)"):
-        decode_sources(through_json(attributes))
+        decode_root(through_json(attributes))
+
+
+def test_a_store_without_a_source_is_refused() -> None:
+    attributes = encode_root(DirectorySpec("", "", "TFile", 1), [], "vroot", Programs())
+    with pytest.raises(ReferenceStoreError, match="names no source"):
+        decode_root(through_json(attributes))

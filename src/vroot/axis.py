@@ -72,6 +72,9 @@ class TAxis(Object, Sequence[Any]):
         for name in ("fXmin", "fXmax"):
             if not isinstance(self.member(name, none_if_missing=True), float):
                 raise TypeError(f"its {name} must be a real number")
+        for name in ("fName", "fTitle"):
+            if not isinstance(self.member(name, none_if_missing=True), str):
+                raise TypeError(f"its {name} must be a string")
         edges = self.member("fXbins", none_if_missing=True)
         if edges is not None and not isinstance(edges, TArray):
             raise TypeError(f"its fXbins must be an array, not {type(edges).__name__}")

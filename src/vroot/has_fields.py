@@ -352,12 +352,18 @@ class HasFields(Mapping[str, "RField"]):
         filter_typename: Filter = None,
         filter_field: FieldFilter = None,
         aliases: Any = None,
+        language: Any = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         decompression_executor: Executor | None = None,
+        array_cache: Any = "inherit",  # noqa: ARG002  # uproot's: nothing is cached here
         library: Any = "ak",
+        backend: str = "cpu",
+        interpreter: str = "cpu",
         ak_add_doc: bool | dict[str, str] = False,
         how: How = None,
+        virtual: bool = False,
+        access_log: Any = None,
         interpretation_executor: Executor | None = None,
         filter_branch: FieldFilter = None,
     ) -> Any:
@@ -367,14 +373,16 @@ class HasFields(Mapping[str, "RField"]):
         ----------
         expressions : str or sequence of str, optional
             The same as `filter_name`, as in uproot.
-        cut, aliases : None
-            Not supported.
+        cut, aliases, language, backend, interpreter, virtual, access_log
+            Not supported, other than with their defaults.
         filter_name, filter_typename, filter_field, filter_branch
             As in `iteritems`. A field comes with all fields below it.
         entry_start, entry_stop : int, optional
             Half-open range of entries; negative ones count from the end.
         decompression_executor, interpretation_executor : Executor, optional
             The first one that is given decodes the pages.
+        array_cache : optional
+            Not used: nothing is cached.
         library : "ak" or "np"
             Awkward or NumPy arrays.
         ak_add_doc : bool or dict
@@ -396,8 +404,10 @@ class HasFields(Mapping[str, "RField"]):
         ReferenceStoreError
             If the store contradicts itself.
         """
-        if cut is not None or aliases is not None:
-            raise UnsupportedError("cut and aliases are not supported: select entries afterwards")
+        refuse(cut=cut, aliases=aliases, language=language, access_log=access_log)
+        refuse(virtual=virtual or None)
+        refuse(backend=None if backend == "cpu" else backend)
+        refuse(interpreter=None if interpreter == "cpu" else interpreter)
         if expressions is not None:
             if filter_name is not None and filter_name is not no_filter:
                 raise ValueError("expressions are the same as filter_name: give only one of them")
@@ -433,6 +443,19 @@ class HasFields(Mapping[str, "RField"]):
         raise UnsupportedError(
             "iterate is not supported yet: read ranges of entries with entry_start and entry_stop"
         )
+
+
+def refuse(**options: Any) -> None:
+    """Refuse options of uproot that are not supported.
+
+    Raises
+    ------
+    UnsupportedError
+        If one of them is not None.
+    """
+    for name, value in options.items():
+        if value is not None:
+            raise UnsupportedError(f"{name}={value!r} is not supported for RNTuples")
 
 
 def member_of(records: Any, name: str) -> Any:

@@ -267,9 +267,11 @@ class Histogram(Object):
     ) -> hist.Hist[Any]:
         """Convert to hist, exactly; parameters and errors as in `to_boost`."""
         module = require("converting a histogram", "hist")
-        made: hist.Hist[Any] = module.Hist(
-            self.to_boost(metadata=metadata, axis_metadata=axis_metadata)
-        )
+        boost = self.to_boost(metadata=metadata, axis_metadata=axis_metadata)
+        try:
+            made: hist.Hist[Any] = module.Hist(boost)
+        except (KeyError, ValueError) as err:
+            raise DeserializationError(f"hist has no axes of these names: {err}") from err
         return made
 
     def _to_boost_histogram_(self) -> boost_histogram.Histogram[Any]:

@@ -81,6 +81,8 @@ class AsDtype(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind",
         _check_dtype(self.from_dtype)
         if self.to_dtype is not None:
             _check_dtype(self.to_dtype)
+            if self.to_dtype != self.to_dtype.newbyteorder("="):
+                raise ValueError(f"{self.to_dtype} is not in this machine's byte order")
             base, shape = split_dtype(self.to_dtype)
             if shape != self.inner_shape or base.names != split_dtype(self.from_dtype)[0].names:
                 raise ValueError(

@@ -163,7 +163,15 @@ def _objects(interpretation: AsObjects | AsInline, data: Objects) -> Any:
             problem = "".join(ak.validity_error(layout) for layout in layouts)
             if problem:
                 raise ReferenceStoreError(f"{interpretation!r}: {problem}")
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as err:
+    except (
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as err:  # what awkward raises for forms and buffers that are none
         raise ReferenceStoreError(
             f"{interpretation!r}: the buffers do not fit their form: {err}"
         ) from err

@@ -49,6 +49,7 @@ Stored: TypeAlias = Literal["raw", "blocks", "mixed", "zlib", "zstd", "xz"]
 MAX_BLOCK_BYTES = (1 << 24) - 1
 MAX_TOTAL = 1 << 60  # entries or bytes of a column; sums of both then fit 64 bits
 BLOCK_HEADER_BYTES = 9
+OFFSET_BYTES = 4
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -169,8 +170,11 @@ class Manifest:
                 f"{n} baskets have {self.source.size} sources, {self.offset.size} offsets and "
                 f"{self.length.size} lengths"
             )
-        if n and (self.offset.min() < 0 or self.length.min() < 0):
-            raise ValueError("a basket has a negative offset or length")
+        for what, values in (("offset", self.offset), ("length", self.length)):
+            if n and not 0 <= values.min() <= values.max() <= MAX_TOTAL:
+                raise ValueError(
+                    f"the baskets have {what}s from {values.min()} to {values.max()} bytes"
+                )
         wrong = self._impossible() & (self.source >= 0)
         if wrong.any():
             i = int(wrong.argmax())
@@ -243,10 +247,14 @@ class BranchSpec(msgspec.Struct, frozen=True):
             case AsJagged(content, header):
                 items_bytes = table.border_bytes - table.entries * header
                 wrong = (items_bytes < 0) | (items_bytes % content.itemsize != 0)
-            case AsStrings():
-                wrong = (table.uncompressed_bytes == 0) & (table.entries > 0)
+            case AsStrings(header, length_bytes):
+                prefix = header + (4 if length_bytes == "4" else 1)
+                wrong = table.border_bytes < table.entries * prefix
             case AsObjects():
                 wrong = (table.uncompressed_bytes == table.border_bytes) & (table.entries > 0)
+        # Entry offsets are all there, with two words more, or none are.
+        tail = table.uncompressed_bytes - table.border_bytes
+        wrong |= (tail != 0) & (tail != OFFSET_BYTES * (table.entries + 2))
         if wrong.any():
             i = int(wrong.argmax())
             raise ValueError(

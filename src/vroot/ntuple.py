@@ -102,7 +102,7 @@ class RNTuple(HasFields):
     @cached_property
     def num_entries(self) -> int:
         """Number of entries."""
-        return int(self._schema.edges[-1])
+        return self._spec.num_entries
 
     @property
     def _headline(self) -> str:
@@ -113,7 +113,13 @@ class RNTuple(HasFields):
     @cached_property
     def _schema(self) -> NTupleSchema:
         with self._located():
-            return NTupleSchema(self._spec.data)
+            schema = NTupleSchema(self._spec.data)
+            if schema.edges[-1] != self._spec.num_entries:
+                raise ReferenceStoreError(
+                    f"the clusters have {schema.edges[-1]} entries, the RNTuple "
+                    f"{self._spec.num_entries}"
+                )
+            return schema
 
     @cached_property
     def _names(self) -> FieldNames:
@@ -379,8 +385,14 @@ class RField(HasFields):
         entry_stop: int | None = None,
         *,
         decompression_executor: Executor | None = None,
+        array_cache: Any = "inherit",
         library: Any = "ak",
+        interpreter: str = "cpu",
+        backend: str = "cpu",
         ak_add_doc: bool | dict[str, str] = False,
+        virtual: bool = False,
+        access_log: Any = None,
+        interpretation: None = None,  # noqa: ARG002  # uproot's: not used there either
         interpretation_executor: Executor | None = None,
     ) -> Any:
         """Read the field.
@@ -391,6 +403,10 @@ class RField(HasFields):
             Half-open range of entries; negative ones count from the end.
         decompression_executor, interpretation_executor : Executor, optional
             The first one that is given decodes the pages.
+        array_cache, interpretation : optional
+            Not used.
+        backend, interpreter, virtual, access_log
+            Not supported, other than with their defaults.
         library : "ak" or "np"
             An Awkward or a NumPy array.
         ak_add_doc : bool or dict
@@ -415,6 +431,11 @@ class RField(HasFields):
             entry_start=entry_start,
             entry_stop=entry_stop,
             decompression_executor=decompression_executor or interpretation_executor,
+            array_cache=array_cache,
+            interpreter=interpreter,
+            backend=backend,
+            virtual=virtual,
+            access_log=access_log,
             ak_add_doc=ak_add_doc,
         )
         array = member_of(records, self.name)

@@ -117,7 +117,7 @@ def read_buffers(
     for key in dict.fromkeys(keys):
         if key.startswith("column-"):
             by_column.setdefault(int(key.split("-")[1]), []).append(key)
-    tasks = [_task(schema, column, entries) for column in by_column]
+    tasks = [_task(schema, column, entries, manifest) for column in by_column]
     fetch([piece for task in tasks for piece in _pieces(schema, task, manifest)])
     buffers: Buffers = {"nones-index": np.array([-1], np.int64)}
     for task in tasks:
@@ -127,9 +127,17 @@ def read_buffers(
     return buffers
 
 
-def _task(schema: NTupleSchema, column: int, entries: tuple[int, int]) -> _Task:
+def _task(
+    schema: NTupleSchema,
+    column: int,
+    entries: tuple[int, int],
+    manifest: Callable[[int], Manifest],
+) -> _Task:
     slot = schema.slot(column)
     window = _window(schema, slot, entries)
+    # Making the manifests checks that the pages can hold what they claim: before it is allocated.
+    for each in set(schema.active(slot)[window.first :][: window.start.size].tolist()):
+        manifest(each)
     is_index = schema.column_type(column).is_index
     if is_index and window.start.size and window.start[0] > 0:
         # The list that comes first begins where the one before it ends.

@@ -33,6 +33,8 @@ Role: TypeAlias = Literal["leaf", "collection", "record", "variant", "streamer"]
 MAX_DEPTH = 64
 MAX_COUNT = 1 << 48
 MAX_CLUSTERS = 1 << 20
+#: Zeros that no page has, of a field that was added late: no bytes in the file vouch for them.
+MAX_PADDING = 1 << 32
 
 
 class FieldSpec(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -420,6 +422,10 @@ class NTupleSchema:
             raise ReferenceStoreError(
                 f"field {slot.field} has {shorten(counts)} elements in the clusters, which have "
                 f"{shorten(wanted)}, and begins with element {deferred}"
+            )
+        if (wanted - counts).sum() > MAX_PADDING:
+            raise ReferenceStoreError(
+                f"field {slot.field} begins with {deferred} elements without pages"
             )
         return wanted
 

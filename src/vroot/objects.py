@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 import re
 import struct
@@ -11,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
+import zstandard
 
 from vroot.axis import TAxis
 from vroot.containers import STLMap, STLSequence, STLSet
@@ -51,6 +51,11 @@ __all__ = [
 
 #: How deep objects may be nested.
 MAX_DEPTH = 64
+
+#: How much the arrays of one object may hold, in bytes: a small frame can become any length.
+MAX_ARRAYS_BYTES = 1 << 28
+
+ZSTD_LEVEL = 10
 
 ARRAY_DTYPE = re.compile(r"\|[biu]1|[<>][iuf][248]")
 
@@ -102,11 +107,24 @@ class ReferenceData(_Data, tag="reference"):
 
 
 class ArrayData(_Data, tag="array"):
-    """Numbers, as the bytes of a C-contiguous array in base64; a NumPy scalar if without shape."""
+    """Numbers; a NumPy scalar if without shape.
+
+    Parameters
+    ----------
+    dtype : str
+        In NumPy's notation.
+    shape : list of int
+        Length of each dimension.
+    base64 : str
+        The bytes of the C-contiguous array.
+    stored : "raw" or "zstd"
+        Whether they are a Zstandard frame.
+    """
 
     dtype: str
     shape: list[int]
     base64: str
+    stored: Literal["raw", "zstd"] = "raw"
 
 
 class ListData(_Data, tag="list"):
@@ -175,8 +193,12 @@ def encode_array(array: AnyArray) -> ArrayData:
     dtype = array.dtype.str
     if not ARRAY_DTYPE.fullmatch(dtype):
         raise ValueError(f"an array of {array.dtype} has no plain form")
-    content = base64.b64encode(array.tobytes()).decode("ascii")
-    return ArrayData(dtype, list(array.shape), content)
+    content = array.tobytes()
+    compressed = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(content)
+    # Histograms are mostly empty; other numbers are rather left to the compression of the store.
+    short = 2 * len(compressed) < len(content)
+    encoded = base64.b64encode(compressed if short else content).decode("ascii")
+    return ArrayData(dtype, list(array.shape), encoded, "zstd" if short else "raw")
 
 
 def encode_float(number: float) -> float | FloatData:
@@ -255,6 +277,21 @@ class _Decoder:
     def __init__(self) -> None:
         self._known: dict[int, Object] = {}
         self._made: list[tuple[Object, bool]] = []
+        self._left_bytes = MAX_ARRAYS_BYTES
+
+    def _array(self, data: ArrayData) -> Any:
+        if not ARRAY_DTYPE.fullmatch(data.dtype):
+            raise ValueError(f"no dtype of an array: {data.dtype!r}")
+        if any(size < 0 for size in data.shape):
+            raise ValueError(f"no shape of an array: {data.shape}")
+        dtype = np.dtype(data.dtype)
+        length = math.prod(data.shape) * dtype.itemsize
+        self._left_bytes -= length
+        if self._left_bytes < 0:
+            raise ValueError(f"its arrays have more than {MAX_ARRAYS_BYTES} bytes")
+        # The bytes stay as they are, and read-only; NumPy turns the empty shape into a scalar.
+        array = np.frombuffer(_bytes(data, length), dtype)
+        return array.reshape(data.shape) if data.shape else array[0]
 
     def check(self) -> None:
         """Check all objects, now that they are complete."""
@@ -296,7 +333,7 @@ class _Decoder:
                     raise ValueError(f"no object before the reference has the id {id}")
                 return self._known[id]
             case ArrayData():
-                return _array(data)
+                return self._array(data)
             case ListData(items, array):
                 values = [self.value(item) for item in items]
                 return _object_array(values) if array else values
@@ -315,20 +352,18 @@ class _Decoder:
         return data
 
 
-def _array(data: ArrayData) -> Any:
-    if not ARRAY_DTYPE.fullmatch(data.dtype):
-        raise ValueError(f"no dtype of an array: {data.dtype!r}")
-    dtype, content = np.dtype(data.dtype), base64.b64decode(data.base64, validate=True)
-    if any(size < 0 for size in data.shape):
-        raise ValueError(f"no shape of an array: {data.shape}")
-    if math.prod(data.shape) * dtype.itemsize != len(content):
-        raise ValueError(f"an array of {dtype} with shape {data.shape} has {len(content)} bytes")
-    # The bytes stay as they are, and read-only; NumPy turns the empty shape into a scalar.
-    return (
-        np.frombuffer(content, dtype).reshape(data.shape)[...]
-        if data.shape
-        else (np.frombuffer(content, dtype)[0])
-    )
+def _bytes(data: ArrayData, length: int) -> bytes:
+    """Give the bytes of an array, which must be as many as this."""
+    content = base64.b64decode(data.base64, validate=True)
+    if data.stored == "zstd":
+        with zstandard.ZstdDecompressor().stream_reader(content) as reader:
+            content = reader.read(length + 1)
+    if len(content) != length:
+        raise ValueError(
+            f"an array of {data.dtype} with shape {data.shape} has not {length} bytes but "
+            f"{len(content)}{' or more' if len(content) > length else ''}"
+        )
+    return content
 
 
 def _object_array(values: list[Any]) -> AnyArray:
@@ -397,6 +432,6 @@ def decode_object(data: dict[str, Any]) -> Any:
         _check_depth(data)
         made = decoder.value(msgspec.convert(data, Value))
         decoder.check()
-    except (ValueError, TypeError, OverflowError, binascii.Error) as err:
+    except (ValueError, TypeError, OverflowError, zstandard.ZstdError) as err:
         raise ReferenceStoreError(f"the data of an object are malformed: {err}") from err
     return made

@@ -167,12 +167,16 @@ def decode_interpretation(encoded: JSON, programs: Sequence[Program] = ()) -> In
         If the data are not an interpretation that this version knows.
     """
     match encoded:
-        case {"kind": "program", "program": int(number), **rest}:
+        case {"kind": "program", "program": number, **rest}:
+            if type(number) is not int:
+                raise ReferenceStoreError(f"{number!r} is no number of a program")
             if not 0 <= number < len(programs):
                 raise ReferenceStoreError(f"the store has no program {number}")
             program = programs[number]
             return AsObjects(program, _convert(rest.get("text", "AsObjects"), str))
-        case {"kind": "inline", "form": form, **rest}:
+        case {"kind": "inline", **rest}:
+            if not isinstance(form := rest.pop("form", None), dict):
+                raise ReferenceStoreError("the inline data have no form")
             encoded = rest | {"kind": "inline", "form_json": _canonical(form)}
     return _convert(encoded, Interpretation)  # type: ignore[arg-type]
 

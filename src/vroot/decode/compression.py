@@ -21,6 +21,7 @@ __all__ = ["decompress", "iterate_blocks"]
 
 Bytes = npt.NDArray[np.uint8]
 
+XZ_MEMORY_BYTES = 256 << 20  # the highest preset needs 65 MB; a false header may ask for any
 LZ4_CHECKSUM = struct.Struct(">Q")
 TAGS = (b"ZL", b"ZS", b"L4", b"XZ", b"CS")
 
@@ -136,12 +137,19 @@ def _decompress_stream(data: memoryview, stored: Stored, size: int) -> Bytes:
     try:
         output: bytes | bytearray
         if stored == "zlib":
-            output = deflate.zlib_decompress(data, size)
+            # libdeflate does not look at a stream that is to give nothing.
+            output = deflate.zlib_decompress(data, size) if size else zlib.decompress(data)
         elif stored == "zstd":
             output = _unzstd(data, size)
         else:
             output = _unxz(data, size)
-    except (deflate.DeflateError, zstandard.ZstdError, lzma.LZMAError, ValueError) as err:
+    except (
+        deflate.DeflateError,
+        zlib.error,
+        zstandard.ZstdError,
+        lzma.LZMAError,
+        ValueError,
+    ) as err:
         raise CorruptBasketError(f"not a {stored} stream of {size} bytes: {err}") from err
     return _checked(output, size)
 
@@ -156,13 +164,15 @@ def _unzstd(data: memoryview, size: int) -> bytes:
 
 
 def _unxz(data: memoryview, size: int) -> bytes:
-    machine = lzma.LZMADecompressor()
+    machine = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY_BYTES)
     output = machine.decompress(data, max_length=size)
     if not machine.eof:
         # The end marker may not be read yet; one byte more would be one too many.
         output += machine.decompress(b"", max_length=1)
     if not machine.eof:
         raise CorruptBasketError(f"the xz stream does not end after {size} bytes")
+    if machine.unused_data:
+        raise CorruptBasketError(f"{len(machine.unused_data)} bytes follow the xz stream")
     return output
 
 
@@ -194,6 +204,8 @@ def _decompress_old(data: memoryview, size: int) -> Bytes:
         raise CorruptBasketError(f"not a deflate stream of {size} bytes: {err}") from err
     if not machine.eof:
         raise CorruptBasketError(f"the deflate stream does not end after {size} bytes")
+    if machine.unused_data:
+        raise CorruptBasketError(f"{len(machine.unused_data)} bytes follow the deflate stream")
     return _checked(output, size)
 
 

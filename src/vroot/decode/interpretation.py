@@ -190,11 +190,14 @@ def _unpack(interpretation: AsDouble32 | AsFloat16, data: npt.NDArray[np.uint8])
         exponent <<= MAX_MANTISSA_BITS
         exponent |= (mantissa & ((1 << (bits + 1)) - 1)) << (MAX_MANTISSA_BITS - bits)
         sign = ((1 << (bits + 1)) & mantissa != 0) * -2 + 1
-        output = (exponent.view(np.float32) * sign).astype(dtype)
+        # Any bits are a number, or a NaN: none of them is a mistake to warn of.
+        with np.errstate(invalid="ignore"):
+            output = (exponent.view(np.float32) * sign).astype(dtype)
     else:
         output = data.view(">u4").astype(dtype)
-        output *= float(interpretation.high - interpretation.low) / (1 << bits)
-        output += interpretation.low
+        with np.errstate(over="ignore", invalid="ignore"):
+            output *= float(interpretation.high - interpretation.low) / (1 << bits)
+            output += interpretation.low
     return np.reshape(output, (-1, *shape))
 
 

@@ -102,7 +102,9 @@ class _FlatOutput:
 
     def put(self, part: BasketRange, decoded: Decoded) -> None:
         stop = part.position + part.stop - part.start
-        self.array[part.position : stop] = decoded[part.start : part.stop]  # type: ignore[index]
+        # A NaN of any kind is a value like others: widening it is no mistake to warn of.
+        with np.errstate(invalid="ignore"):
+            self.array[part.position : stop] = decoded[part.start : part.stop]  # type: ignore[index]
 
     def finish(self) -> ColumnData:
         return self.array
@@ -134,7 +136,8 @@ class _JaggedOutput:
         offsets, content = decoded.offsets, decoded.content  # type: ignore[union-attr]
         region = self.regions[part.basket]
         first, last = int(offsets[part.start]), int(offsets[part.stop])
-        self.content[region + first : region + last] = content[first:last]
+        with np.errstate(invalid="ignore"):
+            self.content[region + first : region + last] = content[first:last]
         stop = part.position + part.stop - part.start
         if part.position == 0:
             self.offsets[0] = region + first

@@ -135,7 +135,8 @@ def _columns(ntuple: Any, page_lists: list[Any]) -> Iterator[tuple[ColumnSpec, l
         lists = [clusters[number] if number < len(clusters) else None for clusters in page_lists]
         pages = [list(_pages(each)) for each in lists]
         flat = [page for cluster in pages for page in cluster]
-        suppressed = [int(each is not None and each.suppressed) for each in lists]
+        first_element, later = _first_element(record)
+        suppressed = [int(later if each is None else each.suppressed) for each in lists]
         unchecked = [int(not page.checked) for page in flat]
         type_name = NAMES.get(record.type, f"{record.type:#04x}")
         fixed = COLUMN_TYPES[type_name].bits if type_name in COLUMN_TYPES else 0
@@ -149,7 +150,7 @@ def _columns(ntuple: Any, page_lists: list[Any]) -> Iterator[tuple[ColumnSpec, l
             int(record.field_id),
             0 if record.nbits == fixed else int(record.nbits),
             int(record.repr_idx),
-            int(record.first_element_index),
+            first_element,
             value_range,
             _how_stored(flat, int(record.nbits)),
             _runs([page.elements for page in flat]),
@@ -158,6 +159,16 @@ def _columns(ntuple: Any, page_lists: list[Any]) -> Iterator[tuple[ColumnSpec, l
             _runs(unchecked) if any(unchecked) else None,
         )
         yield spec, flat
+
+
+def _first_element(record: Any) -> tuple[int, bool]:
+    """Index of the first element of a column, and whether it is suppressed before it exists.
+
+    A negative index is that of another representation of a field that was there before (ROOT's
+    specification: "suppressed deferred columns").
+    """
+    index = int(record.first_element_index)
+    return (index, False) if index < 1 << 63 else ((1 << 64) - index, True)
 
 
 def _pages(page_list: Any) -> Iterator[_Page]:

@@ -130,7 +130,10 @@ class References:
             return url
         # urljoin knows no other schemes than the web's, so that it joins under one of those.
         scheme, _, rest = self.location.partition("://")
-        return f"{scheme}://{urljoin('http://' + rest, url).removeprefix('http://')}"
+        joined = urljoin(
+            "http://" + rest, "./" + url
+        )  # the dot keeps a colon from being a scheme's
+        return f"{scheme}://{joined.removeprefix('http://')}"
 
     def _check_remote(self, url: str) -> None:
         """Refuse what a store from elsewhere has no business to read: anything not remote."""
@@ -258,6 +261,8 @@ def _index(refs: Mapping[str, Any], location: str) -> dict[str, list[str]]:
                     f"{location}: a node is nested more than {MAX_DEPTH} deep: {key[:100]}..."
                 )
             parent, _, last = key[: -len(DOCUMENT)].rpartition("/")
+            if not last or key.startswith("/"):
+                raise ReferenceStoreError(f"{location}: the key {key[:100]!r} names no node")
             if last not in RESERVED:
                 children.setdefault(parent, []).append(last)
     return children
