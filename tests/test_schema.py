@@ -101,7 +101,9 @@ def branches(draw: st.DrawFn) -> BranchSpec:
     match interpretation:
         case kinds.AsJagged(content, header):
             border = entries * header + items * content.itemsize
-        case kinds.AsStrings() | kinds.AsObjects():
+        case kinds.AsStrings(header):
+            border = entries * (header + 4) + items
+        case kinds.AsObjects():
             border = entries + items
         case Unsupported() | kinds.AsGrouped() | kinds.AsInline():
             entries = border = np.zeros(0, np.int64)
