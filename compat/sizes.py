@@ -1,8 +1,9 @@
 """How large the stores of real files are, against what each may take.
 
 ``python -m compat.sizes``: scans every file of the data folder and prints the ten worst. A store
-may take 1.5 kB a branch (or field, or other object), 80 bytes a reference, and its inline data as
-base64; compressed, a sixth of that.
+may take 1.5 kB a branch, field, tree, directory or object, 80 bytes a reference, and its inline
+data: base64, and what objects such as histograms hold. Compressed, it may take a sixth of the
+former, and the inline data as bytes, which need not be compressible.
 """
 
 from __future__ import annotations
@@ -53,12 +54,15 @@ class Size:
         return own + self.inline_bytes
 
     @property
+    def allowed_zstd_bytes(self) -> float:
+        """What the compressed store may take."""
+        return (self.allowed_bytes - self.inline_bytes) / COMPRESSED_PART + self.inline_bytes * 0.75
+
+    @property
     def part(self) -> float:
         """The larger of the parts that it takes of what it may take, plain and compressed."""
-        return max(
-            self.json_bytes / self.allowed_bytes,
-            self.zstd_bytes * COMPRESSED_PART / self.allowed_bytes,
-        )
+        plain = self.json_bytes / self.allowed_bytes
+        return max(plain, self.zstd_bytes / self.allowed_zstd_bytes)
 
 
 def measure(path: Path) -> Size:
@@ -83,13 +87,14 @@ def measure(path: Path) -> Size:
 
 
 def inline_bytes(value: Any) -> int:
-    """Bytes of base64 in what the store says of a node: buffers of branches, arrays of objects."""
+    """Bytes that the store itself holds of a node: buffers of a branch, members of an object."""
     if isinstance(value, list):
         return sum(map(inline_bytes, value))
     if not isinstance(value, dict):
         return 0
-    own = [each for name, each in value.items() if name == "base64"]
-    own += value.get("buffers", {}).values()
+    if value.get("node") == "object":
+        return len(msgspec.json.encode(value.get("data")))
+    own = value.get("buffers", {}).values()
     return sum(map(len, own)) + sum(map(inline_bytes, value.values()))
 
 

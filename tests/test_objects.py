@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 import uproot
@@ -186,16 +187,15 @@ def test_datime() -> None:
         decode_object(data)
 
 
+def plain(data: Any) -> dict[str, Any]:
+    """Give data as a store has them."""
+    found: dict[str, Any] = msgspec.to_builtins(data)
+    return found
+
+
 def numbers(*values: float) -> dict[str, Any]:
     """Give the data of an array."""
-    data = encode_array(np.array(values, ">f8"))
-    return {
-        "kind": "array",
-        "dtype": data.dtype,
-        "shape": data.shape,
-        "base64": data.base64,
-        "stored": data.stored,
-    }
+    return plain(encode_array(np.array(values, ">f8")))
 
 
 def graph(classname: str, **arrays: tuple[float, ...]) -> Any:
@@ -345,15 +345,8 @@ def test_every_text_survives(content: bytes) -> None:
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 2)])
 def test_arrays(dtype: str, shape: tuple[int, ...]) -> None:
     array = np.arange(math.prod(shape)).reshape(shape).astype(dtype)
-    data = encode_array(array)
-    plain = {
-        "kind": "array",
-        "dtype": data.dtype,
-        "shape": data.shape,
-        "base64": data.base64,
-        "stored": data.stored,
-    }
-    found = decode_object({"kind": "object", "classname": "T", "members": {"x": plain}}).member("x")
+    members = {"x": plain(encode_array(array))}
+    found = decode_object({"kind": "object", "classname": "T", "members": members}).member("x")
     assert found.shape == array.shape
     # NumPy's scalars are always native.
     assert found.dtype == array.dtype if shape else array.dtype.newbyteorder("=")
@@ -403,21 +396,19 @@ def test_compressed_arrays() -> None:
     zeros = encode_array(np.zeros(100_000, ">f8"))
     assert zeros.stored == "zstd"
     assert len(zeros.base64) < 100
-    plain = {"kind": "array", "dtype": ">f8", "base64": zeros.base64, "stored": "zstd"}
-    array = decode_object({**plain, "shape": [100_000]})
+    array = decode_object(plain(zeros))
     assert array.dtype == ">f8"
     assert not array.any()
     for shape in ([99_999], [100_001], [1 << 40], [1 << 26]):
         with pytest.raises(ReferenceStoreError, match="bytes"):
-            decode_object({**plain, "shape": shape})
+            decode_object({**plain(zeros), "shape": shape})
     with pytest.raises(ReferenceStoreError):
-        decode_object({**plain, "shape": [10], "base64": "AAAAAAAAAAA="})
+        decode_object({**plain(zeros), "shape": [10], "base64": "AAAAAAAAAAA="})
 
 
 def test_arrays_that_are_too_large_together() -> None:
     zeros = encode_array(np.zeros(1 << 22, ">f8"))
-    item = {"kind": "array", "dtype": ">f8", "shape": [1 << 22], "base64": zeros.base64}
-    item |= {"stored": "zstd"}
+    item = plain(zeros)
     assert len(decode_object({"kind": "list", "items": [item] * 8})) == 8
     with pytest.raises(ReferenceStoreError, match="more than 268435456 bytes"):
         decode_object({"kind": "list", "items": [item] * 9})

@@ -193,8 +193,8 @@ class TBranch(HasBranches):
             Half-open range of entries; negative ones count from the end.
         decompression_executor, interpretation_executor : Executor, optional
             The first one that is given decodes the baskets.
-        library : "ak" or "np"
-            Awkward or NumPy array.
+        library : "ak", "np" or "pd"
+            Awkward or NumPy array, or pandas Series.
 
         Returns
         -------

@@ -58,7 +58,7 @@ def read_together(
         Half-open range of entries, within bounds.
     executor : Executor, optional
         Decodes the baskets.
-    library : "ak" or "np"
+    library : "ak", "np" or "pd"
         What to make of the data.
     how : None, dict, tuple, list or "zip"
         See `vroot.library.group`.
@@ -98,7 +98,7 @@ def _read(
     leaves = {leaf._path: leaf for branch in branches for leaf in leaves_of(branch)}
     data = file.read(list(leaves.values()), *entries, executor)
     return {
-        path: to_library(leaf._spec.interpretation, values, library)
+        path: to_library(leaf._spec.interpretation, values, library, entries[0])
         for (path, leaf), values in zip(leaves.items(), data, strict=True)
     }
 

@@ -340,8 +340,8 @@ class HasBranches(Mapping[str, "TBranch"]):
             Half-open range of entries; negative ones count from the end.
         decompression_executor, interpretation_executor : Executor, optional
             The first one that is given decodes the baskets.
-        library : "ak" or "np"
-            Awkward or NumPy arrays.
+        library : "ak", "np" or "pd"
+            Awkward or NumPy arrays, or pandas.
         how : None, dict, tuple, list or "zip"
             See `vroot.library.group`.
 

@@ -1,4 +1,4 @@
-"""Decoded columns as Awkward or NumPy arrays, alone and together."""
+"""Decoded columns as arrays of Awkward, NumPy or pandas, alone and together."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from vroot.decode.interpretation import Lists
 from vroot.decode.output import ColumnData, Objects
 from vroot.exceptions import DeserializationError, ReferenceStoreError, UnsupportedError
+from vroot.frames import to_frame, to_series
 from vroot.interpretations import (
     AsInline,
     AsJagged,
@@ -26,10 +27,17 @@ if TYPE_CHECKING:
 
 __all__ = ["How", "LibraryName", "group", "regularize_library", "to_library"]
 
-LibraryName: TypeAlias = Literal["ak", "np"]
+LibraryName: TypeAlias = Literal["ak", "np", "pd"]
 How: TypeAlias = Any  # None, dict, tuple, list or "zip": types and a string, as uproot has it
 
-NAMES: dict[str, LibraryName] = {"ak": "ak", "awkward": "ak", "np": "np", "numpy": "np"}
+NAMES: dict[str, LibraryName] = {
+    "ak": "ak",
+    "awkward": "ak",
+    "np": "np",
+    "numpy": "np",
+    "pd": "pd",
+    "pandas": "pd",
+}
 
 
 def regularize_library(library: Any) -> LibraryName:
@@ -38,31 +46,30 @@ def regularize_library(library: Any) -> LibraryName:
     Parameters
     ----------
     library : str or module
-        "ak", "awkward", "np", "numpy", or the module itself.
+        "ak", "awkward", "np", "numpy", "pd", "pandas", or the module itself.
 
     Returns
     -------
     str
-        "ak" or "np".
+        "ak", "np" or "pd".
 
     Raises
     ------
-    UnsupportedError
-        For pandas, which is not supported yet.
     ValueError
         For anything else.
     """
     name = library if isinstance(library, str) else getattr(library, "__name__", repr(library))
     if name.lower() in NAMES:
         return NAMES[name.lower()]
-    if name.lower() in ("pd", "pandas"):
-        raise UnsupportedError(
-            'library="pd" is not supported yet: use library="ak" and ak.to_dataframe, or "np"'
-        )
-    raise ValueError(f'library {library!r} is not recognized: use "ak" or "np"')
+    raise ValueError(f'library {library!r} is not recognized: use "ak", "np" or "pd"')
 
 
-def to_library(interpretation: Interpretation, data: ColumnData, library: LibraryName) -> Any:
+def to_library(
+    interpretation: Interpretation,
+    data: ColumnData,
+    library: LibraryName,
+    entry_start: int = 0,
+) -> Any:
     """Turn one column into an array of a library.
 
     Parameters
@@ -71,12 +78,14 @@ def to_library(interpretation: Interpretation, data: ColumnData, library: Librar
         What the column is.
     data : ndarray, Lists or Objects
         Its values, native.
-    library : "ak" or "np"
+    library : "ak", "np" or "pd"
         What to make of it.
+    entry_start : int
+        The first entry, where the index of pandas begins.
 
     Returns
     -------
-    ak.Array or ndarray
+    ak.Array, ndarray or pandas.Series
         One item an entry; variable-length ones are Python objects in NumPy.
 
     Raises
@@ -86,7 +95,12 @@ def to_library(interpretation: Interpretation, data: ColumnData, library: Librar
     ReferenceStoreError
         If the buffers that the store holds do not fit their form.
     """
-    return _to_awkward(interpretation, data) if library == "ak" else _to_numpy(interpretation, data)
+    if library == "np":
+        return _to_numpy(interpretation, data)
+    if library == "ak":
+        return _to_awkward(interpretation, data)
+    plain = isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.names is None
+    return to_series(data if plain else _to_awkward(interpretation, data), entry_start)
 
 
 def _to_numpy(interpretation: Interpretation, data: ColumnData) -> npt.NDArray[Any]:
@@ -234,15 +248,15 @@ def group(
         Names and arrays.
     jagged : sequence of bool
         Which of them are lists of numbers, for ``how="zip"``.
-    library : "ak" or "np"
+    library : "ak", "np" or "pd"
         What the arrays are.
     how : None, dict, tuple, list or "zip"
-        None makes records in Awkward and a dict in NumPy; "zip" makes records of the lists that
-        have the same lengths, in Awkward only.
+        None makes records in Awkward, a dict in NumPy and a DataFrame in pandas; "zip" makes
+        records of the lists that have the same lengths, in Awkward only.
 
     Returns
     -------
-    ak.Array, dict, tuple or list
+    ak.Array, DataFrame, dict, tuple or list
         As `how` says.
 
     Raises
@@ -256,6 +270,8 @@ def group(
         return [array for _, array in arrays]
     if how is dict or (how is None and library == "np"):
         return dict(arrays)
+    if library == "pd" and (how is None or isinstance(how, str)):
+        return to_frame(arrays)
     if library == "ak" and how is None:
         import awkward as ak
 
@@ -271,7 +287,7 @@ def group(
         return ak.Array(dict(arrays))
     if library == "ak" and how == "zip":
         return _zip(arrays, jagged)
-    allowed = 'tuple, list, dict, "zip" or None' if library == "ak" else "tuple, list, dict or None"
+    allowed = {"ak": '"zip", ', "pd": "str, "}.get(library, "") + "tuple, list, dict or None"
     raise TypeError(f"for library {library!r}, how must be {allowed}, not {how!r}")
 
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from vroot.exceptions import (
-    CorruptPageError,
     DeserializationError,
     ReferenceStoreError,
     UnsupportedError,
@@ -17,7 +16,7 @@ from vroot.exceptions import (
 from vroot.has_fields import HasFields, member_of
 from vroot.library import regularize_library
 from vroot.model import Manifest, NTupleSpec
-from vroot.ntuple_fields import FieldNames, FormBuilder, Parameters, Selection
+from vroot.ntuple_fields import FieldNames, FormBuilder, Selection
 from vroot.ntuple_numpy import to_numpy
 from vroot.ntuple_read import read_buffers
 from vroot.ntuple_schema import NTupleSchema, column_path
@@ -144,13 +143,11 @@ class RNTuple(HasFields):
 
     # --- reading
 
-    def _builder(
-        self, selection: Selection, ak_add_doc: bool | dict[str, str]
-    ) -> tuple[FormBuilder, Parameters]:
+    def _builder(self, selection: Selection, ak_add_doc: bool | dict[str, str]) -> FormBuilder:
         def parameters(i: int) -> dict[str, Any] | None:
-            return self.all_fields[i].form_parameters(ak_add_doc)
+            return self.all_fields[i]._form_parameters(ak_add_doc)
 
-        return FormBuilder(self._schema, self._names, selection, parameters), parameters
+        return FormBuilder(self._schema, self._names, selection, parameters)
 
     def _form(
         self, keys: list[str], ak_add_doc: bool | dict[str, str]
@@ -158,13 +155,12 @@ class RNTuple(HasFields):
         import awkward as ak
 
         selection = Selection(keys)
-        builder, _ = self._builder(selection, ak_add_doc)
+        builder = self._builder(selection, ak_add_doc)
         fields = [field for field in self.fields if field.name in selection]
         with self._located():
             contents = [builder.form(field.field_id) for field in fields]
-        parameters = {"__doc__": self.description} if ak_add_doc is True else None
-        if not self.description:
-            parameters = None
+        documented = ak_add_doc is True and self.description
+        parameters = {"__doc__": self.description} if documented else None
         names = [field.name for field in fields]
         form = ak.forms.RecordForm(contents, names, form_key="toplevel", parameters=parameters)
         return form, None
@@ -233,16 +229,10 @@ class RNTuple(HasFields):
         """Say in errors which RNTuple of which file they are about."""
         try:
             yield
-        except (CorruptPageError, DeserializationError, ReferenceStoreError) as err:
-            raise type(err)(f"{err}\nin RNTuple {self.object_path}\nin file {self._where}") from err
-        except UnsupportedError as err:
-            raise UnsupportedError(
-                f"{err}\nin RNTuple {self.object_path}\nin file {self._where}"
+        except (DeserializationError, ReferenceStoreError, UnsupportedError) as err:
+            raise type(err)(
+                f"{err}\nin RNTuple {self.object_path}\nin file {self.file.file_path}"
             ) from err
-
-    @property
-    def _where(self) -> str:
-        return self.file.file_path
 
 
 class RField(HasFields):
@@ -336,7 +326,7 @@ class RField(HasFields):
     def _headline(self) -> str:
         return f"{self.name} ({self.typename})"
 
-    def form_parameters(self, ak_add_doc: bool | dict[str, str]) -> dict[str, Any] | None:
+    def _form_parameters(self, ak_add_doc: bool | dict[str, str]) -> dict[str, Any] | None:
         """Give the parameters of its form, see `to_akform`."""
         if isinstance(ak_add_doc, dict):
             return {key: getattr(self, attribute) for key, attribute in ak_add_doc.items()}
@@ -368,14 +358,14 @@ class RField(HasFields):
             len(steps) - 1,
         )
         selection = Selection([self.path, *(f"{self.path}.{key}" for key in keys)])
-        builder, parameters = ntuple._builder(selection, ak_add_doc)
+        builder = ntuple._builder(selection, ak_add_doc)
         with ntuple._located():
             content = builder.form(steps[outer].field_id)
         form = ak.forms.RecordForm(
             [content],
             [steps[outer].name],
             form_key="toplevel",
-            parameters=parameters(self._id),
+            parameters=self._form_parameters(ak_add_doc),
         )
         return form, [step.name for step in steps[outer:]]
 

@@ -15,7 +15,7 @@ from vroot.ntuple_schema import NTupleSchema
 if TYPE_CHECKING:
     import awkward as ak
 
-__all__ = ["FieldNames", "FormBuilder", "Parameters", "Selection"]
+__all__ = ["FieldNames", "FormBuilder", "Selection"]
 
 TUPLE_ITEM = re.compile(r"_[0-9]+")
 BASE_CLASS = re.compile(r":_[0-9]+")

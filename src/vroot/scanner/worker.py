@@ -100,8 +100,25 @@ def _renumber(source: str, form: dict[str, Any]) -> Program:
         return f"{match[1]}{numbers.setdefault(match[0], len(numbers))}"
 
     source = " ".join(HASHED_NAME.sub(rename, source).split())
-    plain = msgspec.json.encode(ak.forms.from_dict(form).to_dict()).decode("utf-8")
-    return Program(source, HASHED_NAME.sub(rename, plain))
+    return Program(source, HASHED_NAME.sub(rename, _form_json(ak.forms.from_dict(form))))
+
+
+def _form_json(form: Any) -> str:
+    """A form as JSON, without what is empty, which is the default."""
+
+    def shorten(value: Any) -> Any:
+        if isinstance(value, list):
+            return [shorten(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        empty: dict[str, Any] = {"parameters": {}, "inner_shape": []}
+        return {
+            name: shorten(each)
+            for name, each in value.items()
+            if name not in empty or each != empty[name]
+        }
+
+    return msgspec.json.encode(shorten(form.to_dict())).decode("utf-8")
 
 
 def _try(program: Program, branch: uproot.TBranch) -> str:
@@ -129,5 +146,4 @@ def _inline(branch: uproot.TBranch, reason: str, limit_bytes: int) -> Answer:
             reason=f"{reason}, and its {size} bytes of data are more than the limit of "
             f"{limit_bytes} for what the store itself holds",
         )
-    form_json = msgspec.json.encode(form.to_dict()).decode("utf-8")
-    return Answer("inline", form_json=form_json, buffers=content)
+    return Answer("inline", form_json=_form_json(form), buffers=content)
