@@ -33,6 +33,7 @@ from uproot.interpretation.strings import AsStrings
 
 from compat.arrays import take_apart
 from compat.marks import NESTED_GROUPS, Correction, find_correction
+from compat.ntuple_oracle import is_ntuple, record_ntuple
 from compat.records import (
     BUFFERS,
     RECORD,
@@ -251,6 +252,11 @@ class Recorder:
                     self.record_tree(key, file[key])
                     for key, classname in dict(classnames).items()
                     if is_tree(classname)
+                ],
+                ntuples=[
+                    record_ntuple(self, key, file[key])
+                    for key, classname in dict(classnames).items()
+                    if is_ntuple(classname)
                 ],
             )
 

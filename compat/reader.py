@@ -13,6 +13,7 @@ import numpy as np
 
 import vroot
 from compat.arrays import Buffer, compare_buffers, compare_forms, shorten, take_apart
+from compat.ntuple_reader import NTupleComparison
 from compat.objects import compare_objects
 from compat.records import (
     BUFFERS,
@@ -121,6 +122,9 @@ class Comparison:
         yield BranchResult(FILE, verdict_on(differences), details=tuple(differences))
         for tree in record.trees:
             yield from self.compare_tree(tree, file)
+        ntuples = NTupleComparison(compare, compare_lists, self.read, FAILURES)
+        for ntuple in record.ntuples:
+            yield from ntuples.compare_ntuple(ntuple, file)
 
     def compare_tree(self, record: TreeRecord, file: Any) -> Iterator[BranchResult]:
         """Compare one tree and its branches."""

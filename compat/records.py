@@ -125,12 +125,13 @@ class TreeRecord(msgspec.Struct, frozen=True):
 
 
 class FileRecord(msgspec.Struct, frozen=True):
-    """One file as uproot sees it."""
+    """One file as uproot sees it; RNTuples are recorded like trees, fields like branches."""
 
     name: str
     keys: list[str]
     classnames: list[tuple[str, str]]
     trees: list[TreeRecord]
+    ntuples: list[TreeRecord] = []
 
 
 class BranchResult(msgspec.Struct, frozen=True):

@@ -18,10 +18,11 @@ from compat.records import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FILE", "TREE", "Reading", "judge", "not_run", "result", "tree_not_run"]
+__all__ = ["FILE", "NTUPLE", "TREE", "Reading", "judge", "not_run", "result", "tree_not_run"]
 
 FILE = "(file)"
 TREE = "(tree)"
+NTUPLE = "(RNTuple)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ def not_run(record: FileRecord, why: Sequence[str]) -> list[BranchResult]:
         The reason.
     """
     results = [BranchResult(FILE, Status.NOT_RUN, details=tuple(why))]
-    for tree in record.trees:
+    for tree in (*record.trees, *record.ntuples):
         results += tree_not_run(tree, why[:1])
     return results
 

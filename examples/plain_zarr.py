@@ -38,6 +38,7 @@ def main() -> None:
         group = zarr.open_group("reference://", mode="r", storage_options=options)
         print(group.tree())
         time = group["tree/time"]
+        assert isinstance(time, zarr.Array)
         print(time.info)
         print(time[9_998:10_003])
 

@@ -17,7 +17,6 @@ from samples import write_tree
 import vroot
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
 from vroot.scanner.discovery import Discovery
-from vroot.store import references as references_module
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +195,7 @@ def test_an_interrupted_write_leaves_the_old_file(
     def interrupted(_: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(references_module.os, "fsync", interrupted)
+    monkeypatch.setattr(os, "fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         vroot.scan(zlib_file, out)
     assert [path.name for path in tmp_path.iterdir()] == ["refs.json"]
