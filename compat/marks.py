@@ -132,8 +132,7 @@ CORRECTIONS: tuple[Correction, ...] = (
     Correction("uproot-issue433-splitlevel2.root", ".*/timeslice_start", HEADERS, byteswap=".*"),
     Correction(
         "uproot-issue433-splitlevel2.root",
-        ".*/KM3NETDAQ::JDAQTimesliceHeader"
-        "(/KM3NETDAQ::JDAQHeader(/KM3NETDAQ::JDAQChronometer)?)?",
+        ".*/KM3NETDAQ::JDAQTimesliceHeader(/KM3NETDAQ::JDAQHeader(/KM3NETDAQ::JDAQChronometer)?)?",
         HEADERS,
         byteswap="timeslice_start",
     ),

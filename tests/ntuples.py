@@ -8,6 +8,9 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import awkward as ak
+import numpy as np
+import uproot
 import xxhash
 from baskets import compressed_block
 
@@ -142,3 +145,38 @@ def is_same(got: float, expected: float) -> bool:
     if math.isnan(expected):
         return math.isnan(got)
     return got == expected and math.copysign(1, got) == math.copysign(1, expected)
+
+
+# --- RNTuples that uproot writes
+
+CLUSTERS = [(0, 10), (10, 17), (17, 30)]
+
+
+def columns(start: int, stop: int) -> dict[str, Any]:
+    """Columns of every kind that uproot writes, of which no two entries are alike."""
+    numbers = range(start, stop)
+    return {
+        "i": np.array(numbers, "i4") * 3 - 5,
+        "flag": np.array([i % 3 == 0 for i in numbers]),
+        "small": np.array([i % 256 for i in numbers], "u1"),
+        "x": np.array(numbers) / 7,
+        "text": ak.Array([f"event {i}" * (i % 4) for i in numbers]),
+        "list": ak.Array([[i + j for j in range(i % 4)] for i in numbers]),
+        "lists": ak.Array([[[i, j] for j in range(i % 3)] for i in numbers]),
+        "record": ak.Array([{"a": i, "inner": {"b": i / 2}} for i in numbers]),
+        "hits": ak.Array([[{"pos": i, "t": float(j)} for j in range(i % 3)] for i in numbers]),
+        "array": ak.to_regular(ak.Array([[i, i + 0.5, -i] for i in numbers])),
+        "maybe": ak.Array([None if i % 3 == 0 else i for i in numbers]),
+        "variant": ak.Array([i if n % 3 else f"text {i}" for n, i in enumerate(numbers)]),
+        "pair": ak.Array([(i, float(i)) for i in numbers]),
+    }
+
+
+def write_events(path: Path, compression: Any) -> Path:
+    """Write an RNTuple of three clusters, and one without entries in a directory."""
+    with uproot.recreate(path, compression=compression) as file:
+        ntuple = file.mkrntuple("events", columns(*CLUSTERS[0]), "what happened")
+        for cluster in CLUSTERS[1:]:
+            ntuple.extend(columns(*cluster))
+        file.mkrntuple("dir/nothing", {"x": np.dtype("f8")})
+    return path

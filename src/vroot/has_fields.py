@@ -14,8 +14,9 @@ import numpy as np
 
 from vroot.exceptions import KeyInFileError, UnsupportedError
 from vroot.filters import Filter, no_filter, regularize_filter
+from vroot.frames import to_frame
 from vroot.library import How, regularize_library
-from vroot.ntuple_numpy import group_fields, to_numpy
+from vroot.ntuple_numpy import group_fields, to_numpy, to_pandas
 from vroot.plan import regularize_entry_range
 
 if TYPE_CHECKING:
@@ -383,16 +384,16 @@ class HasFields(Mapping[str, "RField"]):
             The first one that is given decodes the pages.
         array_cache : optional
             Not used: nothing is cached.
-        library : "ak" or "np"
-            Awkward or NumPy arrays.
+        library : "ak", "np" or "pd"
+            Awkward arrays, NumPy arrays or pandas Series.
         ak_add_doc : bool or dict
             As in `to_akform`.
         how : None, dict, tuple or list
-            None makes records in Awkward and a dict in NumPy.
+            None makes records in Awkward, a dict in NumPy and a DataFrame in pandas.
 
         Returns
         -------
-        ak.Array, dict, tuple or list
+        ak.Array, dict, DataFrame, tuple or list
             One record an entry, unless `how` says otherwise.
 
         Raises
@@ -428,8 +429,12 @@ class HasFields(Mapping[str, "RField"]):
         if name == "ak" and how is None:
             return records
         parts = {field: records[field] for field in records.fields}
-        if name == "np":
+        if name != "ak":
             parts = {field: to_numpy(array, field) for field, array in parts.items()}
+        if name == "pd":
+            parts = {field: to_pandas(array, field, start) for field, array in parts.items()}
+        if name == "pd" and how is None:
+            return to_frame(list(parts.items()))
         return group_fields(parts, how)
 
     def iterate(self, *_: Any, **__: Any) -> Iterator[Any]:

@@ -17,9 +17,10 @@ from vroot.has_fields import HasFields, member_of
 from vroot.library import regularize_library
 from vroot.model import Manifest, NTupleSpec
 from vroot.ntuple_fields import FieldNames, FormBuilder, Selection
-from vroot.ntuple_numpy import to_numpy
+from vroot.ntuple_numpy import to_numpy, to_pandas
 from vroot.ntuple_read import read_buffers
 from vroot.ntuple_schema import NTupleSchema, column_path
+from vroot.plan import regularize_entry_range
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -397,14 +398,14 @@ class RField(HasFields):
             Not used.
         backend, interpreter, virtual, access_log
             Not supported, other than with their defaults.
-        library : "ak" or "np"
-            An Awkward or a NumPy array.
+        library : "ak", "np" or "pd"
+            An Awkward array, a NumPy array or a pandas Series.
         ak_add_doc : bool or dict
             As in `to_akform`.
 
         Returns
         -------
-        ak.Array or ndarray
+        ak.Array, ndarray or Series
             One item an entry.
 
         Raises
@@ -429,7 +430,13 @@ class RField(HasFields):
             ak_add_doc=ak_add_doc,
         )
         array = member_of(records, self.name)
-        return array if name == "ak" else to_numpy(array, self.name)
+        if name == "ak":
+            return array
+        converted = to_numpy(array, self.name)
+        if name == "np":
+            return converted
+        start, _ = regularize_entry_range(self.num_entries, entry_start, entry_stop)
+        return to_pandas(converted, self.name, start)
 
 
 def _all_forms(form: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Arrays of RNTuple fields as NumPy arrays, and their grouping."""
+"""Arrays of RNTuple fields as NumPy arrays and pandas Series, and their grouping."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from vroot.exceptions import UnsupportedError
+from vroot.frames import to_series
 from vroot.library import How
 
-__all__ = ["group_fields", "to_numpy"]
+__all__ = ["group_fields", "to_numpy", "to_pandas"]
 
 
 def to_numpy(array: Any, name: str) -> npt.NDArray[Any]:
@@ -71,6 +72,38 @@ def _structs(records: Any) -> npt.NDArray[Any]:
     dtypes = [column.dtype if column.ndim == 1 else np.dtype(object) for column in columns]
     rows = [tuple(column[i] for column in columns) for i in range(len(records))]
     return np.array(rows, dtype=list(zip(records.fields, dtypes, strict=True)))
+
+
+def to_pandas(array: npt.NDArray[Any], name: str, entry_start: int) -> Any:
+    """Make a pandas Series of what `to_numpy` gave.
+
+    Parameters
+    ----------
+    array : ndarray, shape (entries,)
+        The items.
+    name : str
+        Name of the field, for errors.
+    entry_start : int
+        The first entry, where the index begins.
+
+    Returns
+    -------
+    pandas.Series
+        One item an entry.
+
+    Raises
+    ------
+    UnsupportedError
+        If pandas cannot hold the items.
+    MissingExtraError
+        If pandas is not installed.
+    """
+    try:
+        return to_series(array, entry_start)
+    except ValueError as err:
+        raise UnsupportedError(
+            f'field {name!r} has no form for library="pd": use library="ak": {err}'
+        ) from err
 
 
 def group_fields(arrays: Mapping[str, Any], how: How) -> Any:

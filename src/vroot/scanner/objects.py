@@ -124,7 +124,8 @@ def _why(error: BaseException) -> str:
     """Describe an error of uproot, without the path of the file."""
     text = describe(error)
     if isinstance(error, DeserializationError):
-        text = f"DeserializationError: {error.message}"
+        # Its text also has all that was read before, addresses included.
+        text = f"DeserializationError: {' '.join(error.message.split())}"
     return text.partition(" in file ")[0]
 
 
