@@ -13,16 +13,14 @@ from hypothesis import strategies as st
 from vroot import interpretations as kinds
 from vroot import model
 from vroot.exceptions import ReferenceStoreError
+from vroot.interpretation_schema import Programs, decode_interpretation, encode_interpretation
 from vroot.interpretations import AsDtype, Interpretation, Program, Unsupported
 from vroot.model import BranchSpec, DirectorySpec, Source
 from vroot.schema import (
-    Programs,
-    decode_interpretation,
     decode_root,
     decode_runs,
     decode_spec,
     encode_branch,
-    encode_interpretation,
     encode_node,
     encode_root,
     encode_runs,

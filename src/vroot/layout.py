@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from vroot.interpretation_schema import JSON, Programs, encode_interpretation
 from vroot.interpretations import (
     AsDouble32,
     AsDtype,
@@ -20,7 +21,7 @@ from vroot.interpretations import (
     split_dtype,
 )
 from vroot.model import BranchSpec, IndexArray, Manifest, Stored
-from vroot.schema import JSON, Programs, encode_branch, encode_interpretation, encode_runs
+from vroot.schema import encode_branch, encode_runs
 
 __all__ = [
     "CODEC_NAME",

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
 
 from vroot.exceptions import ReferenceStoreError
-from vroot.interpretations import (
-    AsInline,
-    AsObjects,
-    Interpretation,
-    Program,
-    Unsupported,
-    split_dtype,
+from vroot.interpretation_schema import (
+    JSON,
+    Programs,
+    canonical_json,
+    convert,
+    decode_interpretation,
+    encode_interpretation,
 )
+from vroot.interpretations import Interpretation, Program, Unsupported
 from vroot.model import (
     BasketTable,
     BranchSpec,
@@ -33,16 +33,12 @@ from vroot.model import (
 )
 
 __all__ = [
-    "JSON",
     "SCHEMA_VERSION",
-    "Programs",
     "Runs",
-    "decode_interpretation",
     "decode_root",
     "decode_runs",
     "decode_spec",
     "encode_branch",
-    "encode_interpretation",
     "encode_node",
     "encode_root",
     "encode_runs",
@@ -50,146 +46,8 @@ __all__ = [
 
 SCHEMA_VERSION = 1
 MAX_BASKETS = 1 << 26
-SIMPLE_DTYPE = re.compile(r"[<>|]?[biuf][0-9]{1,2}")
 
-JSON: TypeAlias = Any
 Runs: TypeAlias = list[int | tuple[int, int]]
-T = TypeVar("T")
-
-
-# --- dtypes and interpretations
-
-
-def _encode_dtype(dtype: np.dtype[Any]) -> JSON:
-    base, shape = split_dtype(dtype)
-    if base.names is None:
-        encoded: JSON = base.str
-    else:
-        packed = np.dtype([(name, base[name]) for name in base.names])
-        if packed != base:
-            raise ValueError(f"{base} is not a packed struct")
-        encoded = {"fields": [[name, _encode_dtype(base[name])] for name in base.names]}
-    return [encoded, list(shape)] if shape else encoded
-
-
-def _decode_dtype(encoded: JSON) -> np.dtype[Any]:
-    match encoded:
-        case str() if SIMPLE_DTYPE.fullmatch(encoded):
-            return np.dtype(encoded)
-        case [base, [*shape]] if all(type(size) is int and size > 0 for size in shape):
-            return np.dtype((_decode_dtype(base), tuple(shape)))
-        case {"fields": [*fields]} if all(_is_field(field) for field in fields):
-            return np.dtype([(name, _decode_dtype(dtype)) for name, dtype in fields])
-    raise ValueError(f"no dtype: {str(encoded)[:100]}")
-
-
-def _is_field(field: JSON) -> bool:
-    return isinstance(field, list | tuple) and len(field) == 2 and isinstance(field[0], str)
-
-
-def _encode_hook(value: Any) -> JSON:
-    if isinstance(value, np.dtype):
-        return _encode_dtype(value)
-    raise NotImplementedError(f"no plain form for {type(value)}")
-
-
-def _decode_hook(kind: type, value: Any) -> Any:
-    if kind is np.dtype:
-        return _decode_dtype(value)
-    raise NotImplementedError(f"no plain form for {kind}")
-
-
-class Programs:
-    """The distinct programs of a store, each kept once, at its root.
-
-    Parameters
-    ----------
-    programs : sequence of Program
-        Those that there are already.
-    """
-
-    def __init__(self, programs: Iterable[Program] = ()) -> None:
-        self._numbers = {program: i for i, program in enumerate(programs)}
-
-    def number(self, program: Program) -> int:
-        """Give the number of a program, a new one if it is not known."""
-        return self._numbers.setdefault(program, len(self._numbers))
-
-    def encode(self) -> list[JSON]:
-        """Give the programs as plain data, in the order of their numbers."""
-        return [
-            {"source": program.source, "form": msgspec.json.decode(program.form_json)}
-            for program in self._numbers
-        ]
-
-
-def encode_interpretation(interpretation: Interpretation, programs: Programs) -> dict[str, JSON]:
-    """Turn an interpretation into plain data, tagged by its ``kind``.
-
-    Parameters
-    ----------
-    interpretation : Interpretation
-        The interpretation.
-    programs : Programs
-        Where its program goes, if it has one.
-
-    Returns
-    -------
-    dict
-        Its fields.
-    """
-    encoded: dict[str, JSON] = msgspec.to_builtins(interpretation, enc_hook=_encode_hook)
-    if isinstance(interpretation, AsObjects):
-        encoded["program"] = programs.number(interpretation.program)
-    if isinstance(interpretation, AsInline):
-        encoded["form"] = msgspec.json.decode(encoded.pop("form_json"))
-    return encoded
-
-
-def decode_interpretation(encoded: JSON, programs: Sequence[Program] = ()) -> Interpretation:
-    """Turn plain data back into an interpretation.
-
-    Parameters
-    ----------
-    encoded : dict
-        What `encode_interpretation` gave.
-    programs : sequence of Program
-        The programs of the store.
-
-    Returns
-    -------
-    Interpretation
-        The interpretation.
-
-    Raises
-    ------
-    ReferenceStoreError
-        If the data are not an interpretation that this version knows.
-    """
-    match encoded:
-        case {"kind": "program", "program": number, **rest}:
-            if type(number) is not int:
-                raise ReferenceStoreError(f"{number!r} is no number of a program")
-            if not 0 <= number < len(programs):
-                raise ReferenceStoreError(f"the store has no program {number}")
-            program = programs[number]
-            return AsObjects(program, _convert(rest.get("text", "AsObjects"), str))
-        case {"kind": "inline", **rest}:
-            if not isinstance(form := rest.pop("form", None), dict):
-                raise ReferenceStoreError("the inline data have no form")
-            encoded = rest | {"kind": "inline", "form_json": _canonical(form)}
-    return _convert(encoded, Interpretation)  # type: ignore[arg-type]
-
-
-def _canonical(value: JSON) -> str:
-    return msgspec.json.encode(value).decode("utf-8")
-
-
-def _convert(value: Any, kind: type[T]) -> T:
-    try:
-        return msgspec.convert(value, kind, dec_hook=_decode_hook)
-    except (ValueError, TypeError, RecursionError, OverflowError) as err:
-        raise ReferenceStoreError(str(err)) from err
 
 
 # --- the documents' attributes
@@ -417,14 +275,14 @@ def decode_root(document: JSON) -> tuple[list[Source], list[Program]]:
     ReferenceStoreError
         If the document is not the root of a store that this version reads.
     """
-    own = _convert(document, _Document).attributes.vroot
+    own = convert(document, _Document).attributes.vroot
     if own.schema != SCHEMA_VERSION:
         raise ReferenceStoreError(
             f"the store has schema {own.schema!r} (written by {own.generator or 'unknown'}), this "
             f"version of vroot reads schema {SCHEMA_VERSION}: install a version that reads it, or "
             "scan the ROOT file again"
         )
-    programs = [Program(each.source, _canonical(each.form)) for each in own.programs or []]
+    programs = [Program(each.source, canonical_json(each.form)) for each in own.programs or []]
     if not own.sources:
         raise ReferenceStoreError("the store names no source")
     return own.sources, programs
@@ -452,7 +310,7 @@ def decode_spec(name: str, document: JSON, programs: Sequence[Program] = ()) -> 
     ReferenceStoreError
         If the document is malformed or contradicts itself.
     """
-    attributes = _convert(document, _Document).attributes
+    attributes = convert(document, _Document).attributes
     root, own = attributes.root, attributes.vroot
     title = _text(root.title, root.title_base64)
     cycle = 1 if root.cycle is None else root.cycle

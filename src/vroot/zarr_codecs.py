@@ -16,10 +16,10 @@ from vroot.decode.basket import Basket, split_basket
 from vroot.decode.compression import decompress, iterate_blocks
 from vroot.decode.interpretation import Array, Buffers, Decoded, Lists, decode_basket
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError, UnsupportedError
+from vroot.interpretation_schema import Programs, decode_interpretation, encode_interpretation
 from vroot.interpretations import AsJagged, Interpretation
 from vroot.layout import CODEC_NAME
 from vroot.model import Stored
-from vroot.schema import Programs, decode_interpretation, encode_interpretation
 
 __all__ = ["BasketCodec"]
 

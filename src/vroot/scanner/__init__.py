@@ -11,6 +11,7 @@ import uproot
 from vroot._version import __version__
 from vroot.exceptions import DeserializationError, KeyInFileError
 from vroot.file import split_object_path
+from vroot.interpretation_schema import Programs
 from vroot.layout import group_document
 from vroot.model import DirectorySpec, Source
 from vroot.scanner.baskets import BasketReader
@@ -18,7 +19,7 @@ from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 from vroot.scanner.trees import Progress, TreeScanner
 from vroot.scanner.walk import Walker
-from vroot.schema import Programs, encode_root
+from vroot.schema import encode_root
 from vroot.store.bytes import ByteStore
 from vroot.store.local import local_path
 from vroot.store.references import is_reference_name, save_references

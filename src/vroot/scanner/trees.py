@@ -11,6 +11,7 @@ import numpy as np
 import uproot
 
 from vroot.exceptions import DeserializationError
+from vroot.interpretation_schema import JSON, Programs
 from vroot.interpretations import AsDtype, AsStridedObjects, Interpretation, Unsupported
 from vroot.layout import branch_items, group_document, is_stock
 from vroot.model import BasketTable, BranchSpec, Manifest, TreeSpec, no_manifest
@@ -19,7 +20,7 @@ from vroot.scanner.baskets import BasketList, BasketReader, Located
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 from vroot.scanner.interpretations import interpretation_of, is_objects
-from vroot.schema import JSON, Programs, encode_node
+from vroot.schema import encode_node
 
 __all__ = ["Progress", "TreeScanner"]
 

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import uproot
 
+from vroot.interpretation_schema import JSON
 from vroot.layout import group_document
 from vroot.model import DirectorySpec, ObjectSpec
 from vroot.names import component
@@ -14,7 +15,7 @@ from vroot.scanner.guard import UPROOT_ERRORS, describe
 from vroot.scanner.ntuple import ntuple_items
 from vroot.scanner.objects import object_spec
 from vroot.scanner.trees import TreeScanner
-from vroot.schema import JSON, encode_node
+from vroot.schema import encode_node
 
 __all__ = ["Progress", "Walker"]
 

@@ -17,11 +17,12 @@ import numpy as np
 import zstandard
 
 from vroot.exceptions import ReferenceStoreError
+from vroot.interpretation_schema import JSON
 from vroot.interpretations import Program
 from vroot.layout import column_arrays
 from vroot.model import BranchSpec, IndexArray, Manifest, Source, Spec
 from vroot.names import RESERVED, component_name
-from vroot.schema import JSON, decode_root, decode_spec
+from vroot.schema import decode_root, decode_spec
 from vroot.store.local import local_path
 from vroot.store.remote import read_file
 
