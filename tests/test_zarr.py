@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import zlib
 from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import vroot
+from vroot.decode.basket import join_basket
 
 ZARR = tuple(int(part) for part in version("zarr").split(".")[:2])
 OLD_ZARR = "rectilinear chunk grids need zarr >= 3.2, which needs Python >= 3.12"
@@ -131,3 +133,32 @@ def test_a_wrong_configuration_is_refused(configuration: dict[str, Any]) -> None
 
     with pytest.raises(vroot.exceptions.ReferenceStoreError):
         BasketCodec.from_dict({"name": "vroot.basket", "configuration": configuration})
+
+
+@pytest.mark.parametrize("stored", ["raw", "blocks", "mixed"])
+def test_the_parts_of_a_jagged_basket(stored: str) -> None:
+    from vroot.zarr_codecs import BasketCodec
+
+    lists = [[1.5, 2.5], [], [3.5]]
+    data = b"".join(bytes(10) + np.array(each, ">f4").tobytes() for each in lists)
+    offsets = np.cumsum([0, *(10 + 4 * len(each) for each in lists)])
+    payload = join_basket(data, offsets)
+    if stored == "blocks":
+        stream = zlib.compress(payload)
+        sizes = (len(stream).to_bytes(3, "little"), len(payload).to_bytes(3, "little"))
+        payload = b"ZL\x08" + b"".join(sizes) + stream
+
+    def part(name: str, length: int, content: Any) -> list[Any]:
+        interpretation = {"kind": "jagged", "header_bytes": 10, "content": content}
+        configuration = {"part": name, "stored": stored, "interpretation": interpretation}
+        codec = BasketCodec.from_dict({"configuration": configuration})
+        values: list[Any] = codec.part_of(memoryview(payload), length).tolist()
+        return values
+
+    assert part("content", 3, {"kind": "flat", "from_dtype": ">f4"}) == [1.5, 2.5, 3.5]
+    assert part("counts", 3, {"kind": "flat", "from_dtype": ["|u1", [4]]}) == [2, 0, 1]
+    for wrong in (2, 4, 100):
+        with pytest.raises(vroot.exceptions.CorruptBasketError):
+            part("content", wrong, {"kind": "flat", "from_dtype": ">f4"})
+        with pytest.raises(vroot.exceptions.CorruptBasketError):
+            part("counts", wrong, {"kind": "flat", "from_dtype": ["|u1", [4]]})

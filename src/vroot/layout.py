@@ -18,6 +18,7 @@ from vroot.interpretations import (
     AsObjects,
     AsStridedObjects,
     AsStrings,
+    Interpretation,
     split_dtype,
 )
 from vroot.model import BranchSpec, IndexArray, Manifest, Stored
@@ -274,5 +275,20 @@ def _codecs(array: ChunkArray, spec: BranchSpec) -> tuple[list[JSON], np.dtype[A
         return [{"name": "bytes"} | endian, *STREAM_CODECS[stored]], base.newbyteorder("=")
     configuration: JSON = {"part": array.name or "values", "stored": stored}
     if array.name != "raw":
-        configuration["interpretation"] = encode_interpretation(interpretation, Programs())
+        needed = _without_names(interpretation, array)
+        configuration["interpretation"] = encode_interpretation(needed, Programs())
     return [{"name": CODEC_NAME, "configuration": configuration}], array.dtype
+
+
+def _without_names(interpretation: Interpretation, array: ChunkArray) -> Interpretation:
+    """As much of an interpretation as it takes to decode one array, for a short document."""
+    if isinstance(interpretation, AsJagged):
+        content = interpretation.content
+        if array.name == "counts":
+            content = AsDtype(np.dtype(("|u1", (content.itemsize,))))
+        elif isinstance(content, AsStridedObjects):
+            content = AsDtype(content.from_dtype)
+        return AsJagged(content, interpretation.header_bytes)
+    if isinstance(interpretation, AsStridedObjects):
+        return AsStridedObjects(interpretation.from_dtype, {"": ""}, interpretation.header_bytes)
+    return interpretation

@@ -30,6 +30,8 @@ __all__ = ["References", "is_reference_name", "load_references", "save_reference
 
 SUFFIXES = (".json", ".json.zst", ".json.zstd")
 ZSTD_LEVEL = 10
+ZSTD_LEVEL_SMALL = 19  # takes a second for some megabytes
+SMALL_BYTES = 256 << 10
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 MAX_DECOMPRESSED_BYTES = 4 << 30
 READ_BYTES = 1 << 20
@@ -338,7 +340,8 @@ def save_references(references: Mapping[str, Any], path: Path) -> None:
     """
     content = msgspec.json.encode(references)
     if path.name.lower().endswith((".zst", ".zstd")):
-        content = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(content)
+        level = ZSTD_LEVEL if len(content) > SMALL_BYTES else ZSTD_LEVEL_SMALL
+        content = zstandard.ZstdCompressor(level=level).compress(content)
     # A link stays one; its target is what is replaced.
     target = path.resolve()
     temporary = target.with_name(f".vroot-{secrets.token_hex(8)}.tmp")
