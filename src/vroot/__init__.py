@@ -13,7 +13,9 @@ from vroot.exceptions import KeyInFileError, MissingExtraError, VrootError
 from vroot.file import File
 from vroot.file import open_file as open  # noqa: A004  # the name that uproot has
 from vroot.has_branches import HasBranches
+from vroot.has_fields import HasFields
 from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings
+from vroot.ntuple import RField, RNTuple
 from vroot.tree import TTree
 
 if TYPE_CHECKING:
@@ -28,7 +30,10 @@ __all__ = [
     "Directory",
     "File",
     "HasBranches",
+    "HasFields",
     "KeyInFileError",
+    "RField",
+    "RNTuple",
     "TBranch",
     "TTree",
     "VrootError",

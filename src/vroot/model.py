@@ -319,7 +319,7 @@ class NTupleSpec(msgspec.Struct, frozen=True):
     num_entries : int
         Number of entries.
     data : dict
-        Its schema and page lists as plain data, see `vroot.ntuple`.
+        Its schema and page lists as plain data, see `vroot.ntuple_schema`.
     """
 
     name: str

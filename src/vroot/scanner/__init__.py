@@ -68,8 +68,11 @@ def _open(
             f"{location} is not a ROOT file: it begins with {bytes(magic)!r}, expected b'root'"
         )
     try:
-        # A dict keeps uproot from looking for a colon in the name.
-        opened = uproot.open({location: None}, **(storage_options or {}))
+        # A dict keeps uproot from looking for a colon in the name; classes of its own keep what
+        # it makes of this file's streamers from what it makes of another file's.
+        opened = uproot.open(
+            {location: None}, custom_classes=dict(uproot.classes), **(storage_options or {})
+        )
     except UPROOT_ERRORS as err:
         raise DeserializationError(f"{location} cannot be read: {describe(err)}") from err
     if not 0 < opened.file.fBEGIN < opened.file.fEND:
