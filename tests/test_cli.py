@@ -511,3 +511,24 @@ def test_head_does_not_need_uproot(refs: str) -> None:
     ended = run("head", f"{refs}:deep/er/Small", "-n", "1", code=code)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.split() == ["entry", "x", "-----", "-", "0", "0"]
+
+
+def test_rntuple(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "ntuple.root"
+    with uproot.recreate(path) as file:
+        file.mkrntuple("events", {"x": np.arange(4), "y": np.arange(4) / 2})
+    assert main(["scan", str(path), "-q"]) == 0
+    capsys.readouterr()
+    refs = f"{path}.refs.json"
+    assert main(["ls", refs, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["classname"] == "ROOT::RNTuple"
+    assert row["num_entries"] == 4
+    assert main(["ls", f"{refs}:events", "--json"]) == 0
+    assert [each["name"] for each in json.loads(capsys.readouterr().out)] == ["x", "y"]
+    assert main(["show", f"{refs}:events"]) == 0
+    assert "y (double)" in capsys.readouterr().out
+    assert main(["head", f"{refs}:events", "-n", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"x": 0, "y": 0.0}, {"x": 1, "y": 0.5}]
+    assert main(["head", f"{refs}:events", "y", "--start", "3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"y": 1.5}]

@@ -6,24 +6,32 @@ import argparse
 import contextlib
 import io
 import itertools
-import json
-import math
 import os
 import re
 import shutil
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import vroot
-from vroot import Directory, TBranch, TTree
+from vroot import Directory, HasBranches, HasFields, RField, RNTuple, TBranch, TTree
 from vroot.exceptions import DeserializationError, KeyInFileError, UnsupportedError, VrootError
 from vroot.filters import regularize_filter
 from vroot.interpretations import Unsupported
+from vroot.printing import (
+    Column,
+    OutputClosedError,
+    complain,
+    make_column,
+    printable,
+    write,
+    write_json,
+    write_table,
+)
 from vroot.store.references import is_reference_name
 
 __all__ = ["main"]
@@ -34,12 +42,7 @@ SUMMARY = (
     "unsupported branches {unsupported_branches}, bytes {output_bytes}\n"
 )
 MAX_CELL_CHARACTERS = 32
-COLUMN_MARGIN = 3
 EXIT_OK, EXIT_ERROR, EXIT_INTERRUPTED = 0, 1, 130
-
-
-class _OutputClosedError(Exception):
-    """Whoever read standard output has gone away."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,17 +66,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: _complain("warning:", message)
+            warnings.showwarning = lambda message, *_, **__: complain("warning:", message)
             return int(args.run(args))
-    except _OutputClosedError:
+    except OutputClosedError:
         return EXIT_OK
     except KeyboardInterrupt:
-        _complain("interrupted")
+        complain("interrupted")
         return EXIT_INTERRUPTED
     except (VrootError, OSError) as error:
         if args.traceback:
             raise
-        _complain("error:", error)
+        complain("error:", error)
         return EXIT_ERROR
 
 
@@ -165,16 +168,16 @@ def _scan(args: argparse.Namespace) -> int:
             if args.traceback:
                 raise
             # One file that cannot be scanned does not keep the others from it.
-            _complain("error:", error)
+            complain("error:", error)
             code = EXIT_ERROR
             continue
         summaries.append(summary)
         if not args.json:
             # Nor does a reader of the report who has gone away.
-            with contextlib.suppress(_OutputClosedError):
-                _write(SUMMARY.format(**summary | {"output": _printable(output)}))
+            with contextlib.suppress(OutputClosedError):
+                write(SUMMARY.format(**summary | {"output": printable(output)}))
     if args.json:
-        _write_json(summaries)
+        write_json(summaries)
     return code
 
 
@@ -219,10 +222,10 @@ def _progress_bar(name: str, *, quiet: bool) -> Iterator[Callable[[str, int, int
         yield None
         return
     with progress.Progress(console=console.Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(markup.escape(_printable(name)), total=None)
+        task = bar.add_task(markup.escape(printable(name)), total=None)
 
         def update(object_path: str, done: int, total: int) -> None:
-            description = markup.escape(_printable(f"{name}: {object_path}"))
+            description = markup.escape(printable(f"{name}: {object_path}"))
             bar.update(task, description=description, completed=done, total=total)
 
         yield update
@@ -253,16 +256,17 @@ def _ls(args: argparse.Namespace) -> int:
     if isinstance(item, Directory):
         table = [("name", "classname", "title", "num_entries")]
         for path, classname, title, found in _objects(item, recursive=args.recursive):
-            num_entries = found.num_entries if isinstance(found, TTree) else None
+            num_entries = found.num_entries if isinstance(found, TTree | RNTuple) else None
             table.append((path, classname, title, num_entries))
     else:
         table = [("name", "typename", "title")]
-        for path, branch in _branches(_tree(item, args.refs), recursive=args.recursive):
-            table.append((path, branch.typename, branch.title))
+        for path, column in _columns(_tree(item, args.refs), recursive=args.recursive):
+            title = column.title if isinstance(column, TBranch) else column.description
+            table.append((path, column.typename, title))
     if args.json:
-        _write_json([dict(zip(table[0], row, strict=True)) for row in table[1:]])
+        write_json([dict(zip(table[0], row, strict=True)) for row in table[1:]])
     else:
-        _write_table([_column(str(name), cells) for name, *cells in zip(*table, strict=True)])
+        write_table([make_column(str(name), cells) for name, *cells in zip(*table, strict=True)])
     return EXIT_OK
 
 
@@ -280,17 +284,21 @@ def _objects(
         yield path, classname, title, item
 
 
-def _branches(tree: TTree | TBranch, *, recursive: bool) -> Iterator[tuple[str, TBranch]]:
-    """Give the branches of a tree or a branch; a branch that has none stands for itself."""
-    if isinstance(tree, TBranch) and not tree.branches:
+def _columns(
+    tree: HasBranches | HasFields, *, recursive: bool
+) -> Iterator[tuple[str, TBranch | RField]]:
+    """Give the branches or fields of something; one that has none stands for itself."""
+    if isinstance(tree, TBranch | RField) and not len(tree):
         yield tree.name, tree
     else:
         yield from tree.iteritems(recursive=recursive)
 
 
-def _tree(item: object, refs: str) -> TTree | TBranch:
-    if not isinstance(item, TTree | TBranch):
-        raise UnsupportedError(f"{refs} is a {type(item).__name__}, not a tree or branch")
+def _tree(item: object, refs: str) -> HasBranches | HasFields:
+    if not isinstance(item, HasBranches | HasFields):
+        raise UnsupportedError(
+            f"{refs} is a {type(item).__name__}, not a tree or branch, nor an RNTuple or field"
+        )
     return item
 
 
@@ -300,14 +308,18 @@ def _show(args: argparse.Namespace) -> int:
     except (re.error, ValueError) as error:
         args.parser.error(f"argument --filter-name: {error}")
     table = io.StringIO()
-    _tree(vroot.open(args.refs), args.refs).show(
-        filter_name=accepts,
-        name_width=args.name_width,
-        typename_width=args.typename_width,
-        interpretation_width=args.interpretation_width,
-        stream=table,
-    )
-    _write("\n".join(map(_printable, table.getvalue().split("\n"))))
+    tree = _tree(vroot.open(args.refs), args.refs)
+    if isinstance(tree, HasFields):
+        tree.show(filter_name=accepts, stream=table)
+    else:
+        tree.show(
+            filter_name=accepts,
+            name_width=args.name_width,
+            typename_width=args.typename_width,
+            interpretation_width=args.interpretation_width,
+            stream=table,
+        )
+    write("\n".join(map(printable, table.getvalue().split("\n"))))
     return EXIT_OK
 
 
@@ -320,34 +332,40 @@ def _head(args: argparse.Namespace) -> int:
     # A branch can have fewer entries than its tree.
     rows = list(itertools.zip_longest(entries, *values.values()))
     if args.json:
-        _write_json([dict(zip(values, row[1:], strict=True)) for row in rows])
+        write_json([dict(zip(values, row[1:], strict=True)) for row in rows])
         return EXIT_OK
     entry, *columns = (
-        _column(name, cells, MAX_CELL_CHARACTERS)
+        make_column(name, cells, MAX_CELL_CHARACTERS)
         for name, *cells in zip(("entry", *values), *rows, strict=True)
     )
     for block in _blocks(entry, columns):
-        _write_table(block)
+        write_table(block)
     return EXIT_OK
 
 
-def _read(tree: TTree | TBranch, names: Sequence[str], entries: range) -> dict[str, list[Any]]:
+def _read(
+    tree: HasBranches | HasFields, names: Sequence[str], entries: range
+) -> dict[str, list[Any]]:
     """Read entries of the named branches, in one call."""
     arrays = tree.arrays(names, entry_start=entries.start, entry_stop=entries.stop, how=dict)
     return {name: array.tolist() for name, array in arrays.items()}
 
 
-def _read_all(tree: TTree | TBranch, entries: range) -> dict[str, list[Any]]:
+def _read_all(tree: HasBranches | HasFields, entries: range) -> dict[str, list[Any]]:
     """Read entries of all branches that can be read, and tell of those that cannot."""
+    if isinstance(tree, HasFields):
+        return _read(tree, [name for name, _ in _columns(tree, recursive=False)], entries)
     readable: dict[str, TBranch] = {}
-    for path, branch in _branches(tree, recursive=True):
+    for path, branch in _columns(tree, recursive=True):
+        if not isinstance(branch, TBranch):
+            continue
         interpretation = branch.interpretation
         if branch.branches:
             continue  # what it holds is in those
         if isinstance(interpretation, Unsupported):
-            _complain(f"left out {path}:", interpretation.reason)
+            complain(f"left out {path}:", interpretation.reason)
         elif path in readable:
-            _complain(f"left out another {path}:", "an earlier branch has that name")
+            complain(f"left out another {path}:", "an earlier branch has that name")
         else:
             readable[path] = branch
     values: dict[str, list[Any]] = {}
@@ -358,13 +376,13 @@ def _read_all(tree: TTree | TBranch, entries: range) -> dict[str, list[Any]]:
         try:
             values[path] = branch.array(entry_start=entries.start, entry_stop=entries.stop).tolist()
         except (DeserializationError, UnsupportedError) as error:
-            _complain(f"left out {path}:", error)
+            complain(f"left out {path}:", error)
     if not values:
         raise UnsupportedError(f"{tree.object_path} has no branch that can be read")
     return values
 
 
-def _blocks(entry: _Column, columns: Sequence[_Column]) -> Iterator[list[_Column]]:
+def _blocks(entry: Column, columns: Sequence[Column]) -> Iterator[list[Column]]:
     """Share columns out over tables that fit the terminal, each beginning with the entry."""
     limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
     block, used = [entry], entry.width
@@ -375,121 +393,3 @@ def _blocks(entry: _Column, columns: Sequence[_Column]) -> Iterator[list[_Column
         block.append(column)
         used += column.width
     yield block
-
-
-# --- text -----------------------------------------------------------------------------------------
-
-
-class _Column(NamedTuple):
-    """A column of a table."""
-
-    heading: str
-    cells: Sequence[str]
-    justify: Literal["left", "right"]
-
-    @property
-    def width(self) -> int:
-        """Characters that it takes, with its margins."""
-        return max(map(len, (self.heading, *self.cells))) + COLUMN_MARGIN
-
-
-def _column(heading: str, values: Sequence[object], limit: int = sys.maxsize) -> _Column:
-    """Make a column of values, of which no more than `limit` characters are shown."""
-    texts = ["" if value is None else _printable(_brief(value, limit)) for value in values]
-    cells = [text if len(text) <= limit else text[: limit - 1] + "…" for text in texts]
-    is_number = all(isinstance(value, int | float | None) for value in values)
-    return _Column(_printable(heading), cells, "right" if is_number else "left")
-
-
-def _brief(value: object, limit: int) -> str:
-    """Write a value for people, though not much more of it than `limit` characters."""
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, str | bytes):
-        return str(value[: limit + 1])
-    if isinstance(value, Mapping):
-        pairs = itertools.islice(value.items(), limit)
-        return "{" + ", ".join(f"{key}: {_brief(item, limit)}" for key, item in pairs) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_brief(item, limit) for item in value[:limit]) + "]"
-    return str(value)
-
-
-def _write_table(columns: Sequence[_Column]) -> None:
-    """Print a table: drawn by rich on a terminal, else plain and never shortened."""
-    drawn = _rich_table(columns) if sys.stdout.isatty() else None
-    if drawn is not None:
-        _write(drawn)
-        return
-    lines = [""] * (len(columns[0].cells) + 2)
-    for column in columns:
-        width = column.width - COLUMN_MARGIN
-        for i, cell in enumerate((column.heading, "-" * width, *column.cells)):
-            padded = cell.rjust(width) if column.justify == "right" else cell.ljust(width)
-            lines[i] += padded + " " * COLUMN_MARGIN
-    _write("".join(f"{line.rstrip()}\n" for line in lines))
-
-
-def _rich_table(columns: Sequence[_Column]) -> str | None:
-    """Draw a table for the terminal; None if rich is not installed."""
-    try:
-        from rich import box, console, table, text
-    except ImportError:
-        return None
-    drawn = table.Table(box=box.SIMPLE_HEAD)
-    # As Text, names such as "[nJet]" are not taken for markup.
-    for column in columns:
-        drawn.add_column(text.Text(column.heading), justify=column.justify, overflow="fold")
-    for row in zip(*(column.cells for column in columns), strict=True):
-        drawn.add_row(*map(text.Text, row))
-    terminal = console.Console()
-    with terminal.capture() as capture:
-        terminal.print(drawn)
-    return capture.get()
-
-
-def _printable(text: str) -> str:
-    """Escape what would not stay in its cell, or would steer the terminal."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-def _complain(what: str, why: object = "") -> None:
-    """Print one line to standard error."""
-    reason = " ".join(str(why).split()) or (type(why).__name__ if why else "")
-    print(_printable(f"vroot: {what} {reason}".rstrip()), file=sys.stderr)
-
-
-def _write_json(items: Sequence[object]) -> None:
-    """Print a JSON list, one item a line."""
-    lines = ",\n".join(json.dumps(_jsonable(item), allow_nan=False) for item in items)
-    _write(f"[\n{lines}\n]\n" if items else "[]\n")
-
-
-def _jsonable(value: Any) -> Any:
-    """Replace what JSON has no notation for: NaN and infinities by null, bytes by text."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, Mapping):
-        return {_jsonable(key): _jsonable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(item) for item in value]
-    return value
-
-
-def _write(text: str) -> None:
-    """Print to standard output at once, whatever characters its encoding lacks."""
-    encoding = sys.stdout.encoding or "utf-8"
-    try:
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        sys.stdout.flush()
-    except OSError as error:
-        # Otherwise the interpreter, on its way out, tries to write the rest and complains.
-        with contextlib.suppress(io.UnsupportedOperation):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            raise _OutputClosedError from error
-        raise
