@@ -13,9 +13,9 @@ from vroot.exceptions import KeyInFileError, MissingExtraError, VrootError
 from vroot.file import File
 from vroot.file import open_file as open  # noqa: A004  # the name that uproot has
 from vroot.has_branches import HasBranches
-from vroot.has_fields import HasFields
 from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings
-from vroot.ntuple import RField, RNTuple
+from vroot.ntuple.has_fields import HasFields
+from vroot.ntuple.ntuple import RField, RNTuple
 from vroot.tree import TTree
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from vroot.exceptions import KeyInFileError, ReferenceStoreError, UnsupportedError
 from vroot.filters import Filter, no_filter, regularize_filter
 from vroot.has_branches import HasBranches
-from vroot.has_fields import HasFields
 from vroot.model import BranchSpec, DirectorySpec, NTupleSpec, ObjectSpec, TreeSpec
-from vroot.ntuple import RNTuple
-from vroot.objects import decode_object
+from vroot.ntuple.has_fields import HasFields
+from vroot.ntuple.ntuple import RNTuple
+from vroot.objects.data import decode_object
 from vroot.tree import TTree
 
 if TYPE_CHECKING:

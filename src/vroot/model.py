@@ -319,7 +319,7 @@ class NTupleSpec(msgspec.Struct, frozen=True):
     num_entries : int
         Number of entries.
     data : dict
-        Its schema and page lists as plain data, see `vroot.ntuple_schema`.
+        Its schema and page lists as plain data, see `vroot.ntuple.schema`.
     """
 
     name: str
@@ -340,7 +340,7 @@ class ObjectSpec(msgspec.Struct, frozen=True):
     cycle : int
         Cycle number of its key.
     data : dict, optional
-        What it holds, as plain data, see `vroot.objects`.
+        What it holds, as plain data, see `vroot.objects.data`.
     reason : str
         Why it cannot be read, without `data`.
     """

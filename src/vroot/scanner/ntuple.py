@@ -17,7 +17,7 @@ from vroot.exceptions import DeserializationError
 from vroot.interpretation_schema import JSON
 from vroot.layout import group_document, page_items
 from vroot.model import BLOCK_HEADER_BYTES, MAX_BLOCK_BYTES, Manifest, NTupleSpec, Stored
-from vroot.ntuple_schema import ColumnSpec, FieldSpec, NTupleData, NTupleSchema, Role, column_path
+from vroot.ntuple.schema import ColumnSpec, FieldSpec, NTupleData, NTupleSchema, Role, column_path
 from vroot.schema import Runs, encode_node, encode_runs
 
 __all__ = ["ntuple_items"]

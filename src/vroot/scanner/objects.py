@@ -19,7 +19,7 @@ from uproot.models.TString import Model_TString
 
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
 from vroot.model import ObjectSpec
-from vroot.objects import (
+from vroot.objects.data import (
     MAX_DEPTH,
     ContainerData,
     ListData,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vroot.axis import FloatArray, TAxis, require
 from vroot.exceptions import DeserializationError, UnsupportedError
-from vroot.object_model import Object
-from vroot.object_types import AnyArray, TArray
+from vroot.objects.axis import FloatArray, TAxis, require
+from vroot.objects.basics import AnyArray, TArray
+from vroot.objects.model import Object
 
 if TYPE_CHECKING:
     import boost_histogram

@@ -12,13 +12,9 @@ import msgspec
 import numpy as np
 import zstandard
 
-from vroot.axis import TAxis
-from vroot.containers import STLMap, STLSequence, STLSet
 from vroot.exceptions import ReferenceStoreError
-from vroot.graph import RooCurve, RooHist, TGraph, TGraphAsymmErrors
-from vroot.hist import TH1, TH2, TH3, TH2Poly
-from vroot.object_model import Object, UnknownObject
-from vroot.object_types import (
+from vroot.objects.axis import TAxis
+from vroot.objects.basics import (
     AnyArray,
     TArray,
     TDatime,
@@ -29,7 +25,11 @@ from vroot.object_types import (
     TRef,
     TRefArray,
 )
-from vroot.profile import TProfile, TProfile2D, TProfile3D
+from vroot.objects.containers import STLMap, STLSequence, STLSet
+from vroot.objects.graph import RooCurve, RooHist, TGraph, TGraphAsymmErrors
+from vroot.objects.hist import TH1, TH2, TH3, TH2Poly
+from vroot.objects.model import Object, UnknownObject
+from vroot.objects.profile import TProfile, TProfile2D, TProfile3D
 
 __all__ = [
     "MAX_DEPTH",

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
-from vroot.ntuple_schema import NTupleSchema
+from vroot.ntuple.schema import NTupleSchema
 
 if TYPE_CHECKING:
     import awkward as ak

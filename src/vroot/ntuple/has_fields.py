@@ -16,14 +16,14 @@ from vroot.exceptions import KeyInFileError, UnsupportedError
 from vroot.filters import Filter, no_filter, regularize_filter
 from vroot.frames import to_frame
 from vroot.library import How, regularize_library
-from vroot.ntuple_numpy import group_fields, to_numpy, to_pandas
+from vroot.ntuple.numpy_arrays import group_fields, to_numpy, to_pandas
 from vroot.plan import regularize_entry_range
 
 if TYPE_CHECKING:
     import awkward as ak
 
     from vroot.file import File
-    from vroot.ntuple import RField, RNTuple
+    from vroot.ntuple.ntuple import RField, RNTuple
 
 __all__ = ["HasFields"]
 

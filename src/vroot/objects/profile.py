@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vroot.axis import FloatArray, TAxis, require
 from vroot.exceptions import UnsupportedError
-from vroot.hist import Histogram
-from vroot.object_types import TArray
+from vroot.objects.axis import FloatArray, TAxis, require
+from vroot.objects.basics import TArray
+from vroot.objects.hist import Histogram
 
 if TYPE_CHECKING:
     import boost_histogram

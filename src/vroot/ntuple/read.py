@@ -18,7 +18,7 @@ from vroot.exceptions import (
 )
 from vroot.fetch import Piece
 from vroot.model import IndexArray, Manifest
-from vroot.ntuple_schema import NTupleSchema, Slot
+from vroot.ntuple.schema import NTupleSchema, Slot
 
 __all__ = ["read_buffers"]
 

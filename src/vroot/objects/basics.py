@@ -9,7 +9,7 @@ from typing import Any, Self, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from vroot.object_model import Object
+from vroot.objects.model import Object
 
 __all__ = [
     "AnyArray",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from vroot.axis import require
 from vroot.exceptions import DeserializationError
-from vroot.object_model import Object
-from vroot.object_types import AnyArray
+from vroot.objects.axis import require
+from vroot.objects.basics import AnyArray
+from vroot.objects.model import Object
 
 if TYPE_CHECKING:
     import boost_histogram

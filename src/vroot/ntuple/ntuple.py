@@ -13,13 +13,13 @@ from vroot.exceptions import (
     ReferenceStoreError,
     UnsupportedError,
 )
-from vroot.has_fields import HasFields, member_of
 from vroot.library import regularize_library
 from vroot.model import Manifest, NTupleSpec
-from vroot.ntuple_fields import FieldNames, FormBuilder, Selection
-from vroot.ntuple_numpy import to_numpy, to_pandas
-from vroot.ntuple_read import read_buffers
-from vroot.ntuple_schema import NTupleSchema, column_path
+from vroot.ntuple.fields import FieldNames, FormBuilder, Selection
+from vroot.ntuple.has_fields import HasFields, member_of
+from vroot.ntuple.numpy_arrays import to_numpy, to_pandas
+from vroot.ntuple.read import read_buffers
+from vroot.ntuple.schema import NTupleSchema, column_path
 from vroot.plan import regularize_entry_range
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vroot.exceptions import DeserializationError, MissingExtraError
-from vroot.object_model import Object
-from vroot.object_types import TArray, THashList, TList
+from vroot.objects.basics import TArray, THashList, TList
+from vroot.objects.model import Object
 
 __all__ = ["FloatArray", "TAxis", "require"]
 

@@ -1,0 +1,1 @@
+"""RNTuples: what the store says of them, the reading of their pages, and uproot's facade."""

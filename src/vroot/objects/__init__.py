@@ -1,0 +1,1 @@
+"""Objects that are not trees: plain data in the store, and what behaves like uproot's objects."""
