@@ -32,7 +32,7 @@ def record_objects(path: Path, folder: Path) -> None:
     folder : Path
         Where the record goes.
     """
-    with uproot.open({path: None}) as file:
+    with uproot.open({path: None}, custom_classes=dict(uproot.classes)) as file:
         records = list(record_directory(file, ""))
     (folder / OBJECTS).write_bytes(msgspec.msgpack.encode(records))
 

@@ -242,7 +242,7 @@ class Recorder:
 
     def record(self) -> FileRecord:
         """Record the file, all of its trees and all of their branches."""
-        with uproot.open(self.path) as file:
+        with open_alone(self.path) as file:
             classnames = list(file.iterclassnames(recursive=True, cycle=True))
             return FileRecord(
                 name=self.path.name,
@@ -309,7 +309,7 @@ class Recorder:
             failure = FailureRecord("no right array", correction.reason)
             ranges = [RangeRecord(0, num_entries, failure)]
         elif correction is not None and correction.source:
-            with uproot.open(self.path.with_name(correction.source)) as other:
+            with open_alone(self.path.with_name(correction.source)) as other:
                 ranges = self.record_ranges(
                     other[tree_key][name_path], num_entries, entry_offsets, None
                 )
@@ -357,6 +357,11 @@ class Recorder:
         offset_bytes = self.buffers.tell()
         self.buffers.write(np.ascontiguousarray(buffer).tobytes())
         return BufferRecord(name, buffer.dtype.str, offset_bytes, buffer.size)
+
+
+def open_alone(path: Path) -> Any:
+    """Open a file as a fresh process would, without the classes of files that were open before."""
+    return uproot.open(path, custom_classes=dict(uproot.classes))
 
 
 def is_lost_group(branch: Any) -> bool:
