@@ -115,6 +115,12 @@ def test_a_short_entry_is_found(stop: int) -> None:
         run_program(program(STRINGS, STRINGS_FORM), Basket(basket.data, 2, offsets))
 
 
+def test_a_skip_beyond_the_basket_is_found() -> None:
+    basket = Basket(np.arange(8, dtype=np.uint8), 2, np.array([0, 4, 8]))
+    with pytest.raises(CorruptBasketError, match=r"entry 0.*past the end"):
+        run_program(numbers("stream !i-> node0-data 1000000 stream skip"), basket)
+
+
 def test_no_offsets() -> None:
     with pytest.raises(CorruptBasketError, match="stores no offsets"):
         run_program(numbers("stream !i-> node0-data"), Basket(np.zeros(4, np.uint8), 1))
@@ -152,6 +158,8 @@ def test_the_simplest_program() -> None:
         ("node0-data rewind", "nothing is written"),
         ("1 pause", "not allowed"),
         ("stream !i-> node0-data loop loop", "follows the end"),
+        ("1 dup + stream #!i-> node0-data", "only a written number may be added"),
+        ("1 stream skip " + "1 drop " * 200, "execute words"),
         ("stream !i-> node0-data", "not complete"),
         ("1 stream skip " + "7 node0-data <- stack " * 100, "more than 64 for each"),
         ("9 0 do " * 40 + "1 stream skip " + "loop " * 40, "nested more than"),

@@ -15,7 +15,7 @@ import uproot
 from samples import write_tree
 
 import vroot
-from vroot.exceptions import ReferenceStoreError, UnsupportedError
+from vroot.exceptions import DeserializationError, ReferenceStoreError, UnsupportedError
 from vroot.scanner.discovery import Discovery
 
 
@@ -246,6 +246,27 @@ def test_a_branch_that_takes_too_much_memory(zlib_file: Path) -> None:
         found = discovery.find("/Events;1", (0,), "AsObjects(x)")
     assert isinstance(found, vroot.interpretations.Unsupported)
     assert found.reason
+
+
+def test_a_process_that_cannot_start_is_no_reason_of_a_branch(tmp_path: Path) -> None:
+    with (
+        Discovery(str(tmp_path / "none.root")) as discovery,
+        pytest.raises(DeserializationError, match="did not start"),
+    ):
+        discovery.find("/Events;1", (0,), "AsObjects(x)")
+
+
+@pytest.mark.parametrize("name", ["uproot.py", "token.py", "vroot.py"])
+def test_the_current_folder_hides_no_module(
+    zlib_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / name).write_text("raise RuntimeError('this must not be imported')")
+    monkeypatch.chdir(tmp_path)
+    with Discovery(str(zlib_file)) as discovery:
+        found = discovery.find("/Events;1", (0,), "AsObjects(x)")
+    # It is no branch of objects: that is what the process says, having started.
+    assert isinstance(found, vroot.interpretations.Unsupported)
+    assert "AttributeError" in found.reason
 
 
 def test_a_branch_that_is_not_there(zlib_file: Path) -> None:

@@ -1,4 +1,4 @@
-"""ROOT TTrees as Zarr reference stores, read with uproot's API and without parsing ROOT."""
+"""ROOT files as Zarr reference stores, read with uproot's API and without parsing ROOT."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from vroot.file import File
 from vroot.file import open_file as open  # noqa: A004  # the name that uproot has
 from vroot.has_branches import HasBranches
 from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings
+from vroot.many import concatenate, iterate, num_entries
 from vroot.ntuple.has_fields import HasFields
 from vroot.ntuple.ntuple import RField, RNTuple
 from vroot.tree import TTree
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "INLINE_LIMIT_BYTES",
     "AsDouble32",
     "AsDtype",
     "AsFloat16",
@@ -38,10 +40,17 @@ __all__ = [
     "TTree",
     "VrootError",
     "__version__",
+    "concatenate",
     "exceptions",
+    "iterate",
+    "num_entries",
     "open",
     "scan",
 ]
+
+
+#: How many bytes of ready-made data a store holds of one branch, unless it is told otherwise.
+INLINE_LIMIT_BYTES = 4 << 20
 
 
 def scan(
@@ -50,6 +59,7 @@ def scan(
     *,
     url: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    inline_limit_bytes: int = INLINE_LIMIT_BYTES,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Scan a ROOT file into a reference store.
@@ -66,6 +76,9 @@ def scan(
         scanned. A relative one starts from the folder of the store.
     storage_options : mapping, optional
         Options for fsspec, if the source is a URL.
+    inline_limit_bytes : int
+        How many bytes of ready-made data the store may hold of one branch, where no program of
+        AwkwardForth reads it; one with more is recorded with the reason.
     progress : callable, optional
         Called with the path of an object, the number of branches that are done, and how many
         there are in that object.
@@ -88,4 +101,11 @@ def scan(
         from vroot.scanner import scan_file  # noqa: PLC0415  # the reader works without uproot
     except ImportError as err:
         raise MissingExtraError("scanning a ROOT file", err.name or "uproot", "scan") from err
-    return scan_file(source, out, url=url, storage_options=storage_options, progress=progress)
+    return scan_file(
+        source,
+        out,
+        url=url,
+        storage_options=storage_options,
+        inline_limit_bytes=inline_limit_bytes,
+        progress=progress,
+    )

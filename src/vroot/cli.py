@@ -18,7 +18,16 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import vroot
-from vroot import Directory, HasBranches, HasFields, RField, RNTuple, TBranch, TTree
+from vroot import (
+    INLINE_LIMIT_BYTES,
+    Directory,
+    HasBranches,
+    HasFields,
+    RField,
+    RNTuple,
+    TBranch,
+    TTree,
+)
 from vroot.exceptions import DeserializationError, KeyInFileError, UnsupportedError, VrootError
 from vroot.filters import regularize_filter
 from vroot.interpretations import Unsupported
@@ -114,6 +123,13 @@ def _add_scan(parser: argparse.ArgumentParser) -> None:
     add("sources", nargs="+", metavar="FILE.root", help="a path or URL")
     add("-o", "--output", metavar="REFS", help="a .json or .json.zst file, or a folder (DIR/)")
     add("--url", help="the address to publish in place of the one scanned")
+    add(
+        "--inline-limit",
+        type=_at_least(0),
+        default=INLINE_LIMIT_BYTES,
+        metavar="BYTES",
+        help="ready-made data that the store may hold of one branch (default: %(default)s)",
+    )
     add("-q", "--quiet", action="store_true", help="show no progress bar")
     add("--json", action="store_true", help="print the summary as JSON")
     parser.epilog = f"Without -o, the references go to FILE.root{SIDECAR_SUFFIX}, beside the file."
@@ -162,7 +178,13 @@ def _scan(args: argparse.Namespace) -> int:
     for source, output in zip(args.sources, _outputs(args), strict=True):
         try:
             with _progress_bar(Path(source).name, quiet=args.quiet) as progress:
-                vroot.scan(source, output, url=args.url, progress=progress)
+                vroot.scan(
+                    source,
+                    output,
+                    url=args.url,
+                    inline_limit_bytes=args.inline_limit,
+                    progress=progress,
+                )
             summary = _summary(source, output)
         except (VrootError, OSError) as error:
             if args.traceback:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, assert_never
 
 from vroot.exceptions import KeyInFileError, ReferenceStoreError, UnsupportedError
 from vroot.filters import Filter, no_filter, regularize_filter
@@ -144,7 +144,7 @@ class Directory(Mapping[str, Any]):
                 return RNTuple(self, key.path, spec)
             case ObjectSpec() as spec:
                 return self._make_object(spec)
-        raise AssertionError(key)
+        assert_never(key.spec)
 
     def _make_object(self, spec: ObjectSpec) -> Any:
         where = f"{self.object_path}{spec.name};{spec.cycle} ({spec.classname})"
@@ -228,7 +228,7 @@ class Directory(Mapping[str, Any]):
         ):
             try:
                 found = directory._get(key)
-            except UnsupportedError as err:
+            except (UnsupportedError, ReferenceStoreError) as err:
                 found = Unreadable(key.spec.name, key.spec.classname, key.spec.title, str(err))
             yield name, found
 
@@ -297,7 +297,7 @@ class Directory(Mapping[str, Any]):
             self[where]
         except KeyError:
             return False
-        except UnsupportedError:
+        except (UnsupportedError, ReferenceStoreError):
             return True  # it is there, though it cannot be read
         return True
 

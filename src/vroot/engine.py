@@ -12,7 +12,7 @@ import numpy as np
 
 from vroot.decode.basket import Basket, split_basket
 from vroot.decode.compression import decompress
-from vroot.decode.interpretation import Array, decode_basket
+from vroot.decode.interpretation import Array, Decoded, decode_basket
 from vroot.decode.output import ColumnData, Output, allocate_output, inline_objects
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError, UnsupportedError
 from vroot.fetch import Piece, fetch
@@ -21,7 +21,7 @@ from vroot.model import BranchSpec, Manifest
 from vroot.plan import BasketRange, baskets_of_range
 from vroot.store.bytes import ByteStore
 
-__all__ = ["Column", "read_columns"]
+__all__ = ["BasketCache", "Column", "read_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,30 @@ class Column:
     counter: Callable[[], Column] | None = None
 
 
+class BasketCache:
+    """Decoded baskets that the next read of the same columns needs again.
+
+    It is for reading step by step: what reaches beyond the entries of one step is kept for the
+    next, and no more than that.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, int], Decoded] = {}
+        self._next: dict[tuple[str, int], Decoded] = {}
+
+    def get(self, path: str, basket: int) -> Decoded | None:
+        """Give a basket, if it was kept."""
+        return self._kept.get((path, basket))
+
+    def put(self, path: str, basket: int, decoded: Decoded) -> None:
+        """Keep a basket for the next read."""
+        self._next[path, basket] = decoded
+
+    def turn(self) -> None:
+        """Forget what the last read did not keep."""
+        self._kept, self._next = self._next, {}
+
+
 @dataclass(frozen=True, eq=False)
 class _Task:
     """A column in the course of being read."""
@@ -55,6 +79,13 @@ class _Task:
     parts: list[BasketRange]
     output: Output
     counts: dict[int, Array] = field(default_factory=dict)
+    cache: BasketCache | None = None
+
+    def put(self, part: BasketRange, decoded: Decoded) -> None:
+        """Hand a basket to the output, and keep it if the next step begins in it."""
+        self.output.put(part, decoded)
+        if self.cache is not None and part.stop < self.column.spec.baskets.entries[part.basket]:
+            self.cache.put(self.column.path, part.basket, decoded)
 
 
 def read_columns(
@@ -65,6 +96,7 @@ def read_columns(
     urls: Sequence[str],
     store: Callable[[str], ByteStore],
     executor: Executor | None = None,
+    cache: BasketCache | None = None,
 ) -> list[ColumnData]:
     """Read a range of entries of several columns.
 
@@ -80,6 +112,8 @@ def read_columns(
         Gives the ByteStore for a URL.
     executor : concurrent.futures.Executor, optional
         Runs the decoding; threads of its own for this call if not given.
+    cache : BasketCache, optional
+        What the last read of these columns has kept; it is given what the next one needs.
 
     Returns
     -------
@@ -103,11 +137,13 @@ def read_columns(
         results.append(ready)
         if ready is None:
             parts = baskets_of_range(column.spec.baskets.edges, entry_start, stop)
-            task = _Task(column, parts, _allocate(column, parts))
+            task = _Task(column, parts, _allocate(column, parts), cache=cache)
             _read_counts(task, urls=urls, store=store, executor=executor)
             tasks.append(task)
-    pieces = [_piece(task, part) for task in tasks for part in task.parts]
+    pieces = [_piece(task, part) for task in tasks for part in task.parts if not _kept(task, part)]
     fetch(pieces, urls=urls, store=store, executor=executor)
+    if cache is not None:
+        cache.turn()
     read = iter(tasks)
     return [next(read).output.finish() if result is None else result for result in results]
 
@@ -159,6 +195,15 @@ def _read_counts(task: _Task, **options: Any) -> None:
         task.counts[basket] = counts[edges[basket] - begin : edges[basket + 1] - begin]
 
 
+def _kept(task: _Task, part: BasketRange) -> bool:
+    """Take a basket from the cache, if it is there."""
+    decoded = None if task.cache is None else task.cache.get(task.column.path, part.basket)
+    if decoded is None:
+        return False
+    task.put(part, decoded)
+    return True
+
+
 def _piece(task: _Task, part: BasketRange) -> Piece:
     """The fetching of one basket."""
     manifest, basket = task.column.manifest, part.basket
@@ -180,7 +225,7 @@ def _decode(task: _Task, part: BasketRange, payload: memoryview, where: str) -> 
     spec = task.column.spec
     basket = part.basket
     try:
-        task.output.put(part, decode_basket(spec.interpretation, _basket(task, basket, payload)))
+        task.put(part, decode_basket(spec.interpretation, _basket(task, basket, payload)))
     except CorruptBasketError as err:
         raise CorruptBasketError(
             f"branch {task.column.path!r}, basket {basket}, {where}: {err}"

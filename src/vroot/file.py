@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vroot.directory import Directory
-from vroot.engine import read_columns
+from vroot.engine import BasketCache, read_columns
 from vroot.exceptions import ReferenceStoreError, StaleReferencesWarning
 from vroot.fetch import Piece, fetch
 from vroot.store.local import LocalStore, local_path
@@ -100,6 +100,7 @@ class File(Directory):
         entry_start: int,
         entry_stop: int,
         executor: Executor | None = None,
+        cache: BasketCache | None = None,
     ) -> list[Any]:
         """Read a range of entries of branches together.
 
@@ -111,6 +112,8 @@ class File(Directory):
             Half-open range of entries, within bounds.
         executor : Executor, optional
             Decodes the baskets.
+        cache : BasketCache, optional
+            See `vroot.engine.read_columns`.
 
         Returns
         -------
@@ -131,6 +134,7 @@ class File(Directory):
             urls=self._sources.urls,
             store=self._sources.store,
             executor=executor,
+            cache=cache,
         )
 
     def fetch(self, pieces: Sequence[Piece], executor: Executor | None = None) -> None:

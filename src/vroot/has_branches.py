@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 import numpy as np
 
-from vroot.exceptions import KeyInFileError, UnsupportedError
+from vroot.exceptions import KeyInFileError
 from vroot.filters import Filter, no_filter, regularize_filter
-from vroot.grouping import leaves_of, read_together
-from vroot.interpretations import AsGrouped, Unsupported
+from vroot.grouping import read_together
 from vroot.library import How
 from vroot.names import component_name
 from vroot.plan import regularize_entry_range
+from vroot.reading import BranchFilter, entries_for, select, steps
+from vroot.steps import bytes_of_size
 
 if TYPE_CHECKING:
     from vroot.branch import TBranch
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from vroot.tree import TTree
 
 __all__ = ["HasBranches"]
-
-BranchFilter: TypeAlias = Callable[["TBranch"], bool] | None
 
 
 class HasBranches(Mapping[str, "TBranch"]):
@@ -313,12 +312,14 @@ class HasBranches(Mapping[str, "TBranch"]):
 
     def arrays(
         self,
-        expressions: str | Sequence[str] | None = None,
-        cut: None = None,
+        expressions: str | Iterable[Any] | None = None,
+        cut: str | None = None,
         *,
         filter_name: Filter = None,
         filter_typename: Filter = None,
         filter_branch: BranchFilter = None,
+        aliases: Mapping[str, str] | None = None,
+        language: Any = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         decompression_executor: Executor | None = None,
@@ -326,16 +327,30 @@ class HasBranches(Mapping[str, "TBranch"]):
         library: Any = "ak",
         how: How = None,
     ) -> Any:
-        """Read several branches together.
+        """Read several branches together, and compute with them.
+
+        Only the branches that are needed are read, in one plan.
 
         Parameters
         ----------
-        expressions : str or sequence of str, optional
-            Names of branches; all that the filters accept if not given.
-        cut : None
-            Not supported yet.
+        expressions : str or iterable of str, optional
+            Names or paths of branches, names of aliases, or expressions of them such as
+            ``"sqrt(px**2 + py**2)"``; all branches that the filters accept if not given.
+            Expressions have the syntax of Python: arithmetic, comparisons, ``& | ~`` for arrays
+            of booleans, subscripts, and calls of the functions of `language`. A name may have
+            dots; ``get("a name")`` is for those that are no names in Python. In an expression,
+            ``/`` divides: only a text that is the path of a branch as a whole is a path.
+        cut : str, optional
+            An expression: entries where it is zero or false are left out; if it is jagged, items
+            of entries, of branches with the same numbers of items.
         filter_name, filter_typename, filter_branch
             As in `iteritems`, without `expressions`.
+        aliases : mapping of str to str, optional
+            Expressions by name, which may use each other, besides those that the tree has; a name
+            that is also that of a branch means the branch.
+        language : PythonLanguage, optional
+            The functions that expressions may call: ``vroot.language.python_language``, with the
+            functions that uproot has, if not given.
         entry_start, entry_stop : int, optional
             Half-open range of entries; negative ones count from the end.
         decompression_executor, interpretation_executor : Executor, optional
@@ -353,92 +368,125 @@ class HasBranches(Mapping[str, "TBranch"]):
         Raises
         ------
         KeyInFileError
-            If there is no branch of a given name.
+            If a name is neither that of a branch nor of an alias.
+        ExpressionSyntaxError
+            If something is no expression.
+        RecursiveAliasError
+            If an alias is defined by itself.
         UnsupportedError
             If a branch, or something that is asked for, is not supported.
         CorruptBasketError
             If a basket is damaged.
         """
-        if cut is not None:
-            raise UnsupportedError("cut is not supported yet: select entries after reading")
-        if expressions is None and self._itself and not self._components:
-            chosen = self._itself
-        else:
-            chosen = self._choose(expressions, filter_name, filter_typename, filter_branch)
-        start, stop = regularize_entry_range(self.tree.num_entries, entry_start, entry_stop)
-        executor = decompression_executor or interpretation_executor
-        return read_together(self._file, chosen, (start, stop), executor, library, how)
-
-    def _named(self, name: str) -> TBranch:
-        """The branch of a name that was given as an expression."""
-        if not isinstance(name, str):
-            raise TypeError(f"expressions must be names of branches, not {name!r}")
-        try:
-            return self[name]
-        except KeyInFileError:
-            if not set(name).isdisjoint("+-*/%()<>=&|~^!"):
-                raise UnsupportedError(
-                    f"{name!r} is no branch of {self.object_path}, and computed expressions are "
-                    "not supported yet: compute with the arrays"
-                ) from None
-            raise
-
-    def _choose(
-        self,
-        expressions: str | Sequence[str] | None,
-        filter_name: Filter,
-        filter_typename: Filter,
-        filter_branch: BranchFilter,
-    ) -> list[tuple[str, TBranch]]:
-        if expressions is not None:
-            names = [expressions] if isinstance(expressions, str) else expressions
-            return [(name, self._named(name)) for name in names]
-        matched = list(
-            self.iteritems(
-                filter_name=filter_name,
-                filter_typename=filter_typename,
-                filter_branch=filter_branch,
-                full_paths=False,
-            )
+        selection = select(
+            self, expressions, cut, (filter_name, filter_typename, filter_branch), aliases, language
         )
-        # As in uproot, a name that is not unique means the first branch that has it.
-        return [(name, self[name]) for name, _ in _without_doubles(matched)]
+        entries = regularize_entry_range(self.tree.num_entries, entry_start, entry_stop)
+        executor = decompression_executor or interpretation_executor
+        return read_together(self._file, selection, entries, executor, library, how)
 
+    def iterate(
+        self,
+        expressions: str | Iterable[Any] | None = None,
+        cut: str | None = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: BranchFilter = None,
+        aliases: Mapping[str, str] | None = None,
+        language: Any = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        step_size: int | str = "100 MB",
+        decompression_executor: Executor | None = None,
+        interpretation_executor: Executor | None = None,
+        library: Any = "ak",
+        how: How = None,
+        report: bool = False,
+    ) -> Iterator[Any]:
+        """Read some entries at a time; parameters not named here are as in `arrays`.
 
-def _is_unknown(branch: TBranch) -> bool:
-    interpretation = branch._spec.interpretation
-    return isinstance(interpretation, Unsupported) and not interpretation.in_arrays
+        A basket that reaches over the end of a step is decoded once, and kept for the next.
 
+        Parameters
+        ----------
+        step_size : int or str
+            Entries a step, or a size of memory such as "100 MB", of which the metadata alone tell
+            how many entries it is.
+        report : bool
+            Whether each array comes with a `vroot.steps.Report`.
 
-def _is_grouped(branch: TBranch) -> bool:
-    return isinstance(branch._spec.interpretation, AsGrouped)
+        Yields
+        ------
+        arrays, or tuple of arrays and Report
+            One step.
+        """
+        selection = select(
+            self, expressions, cut, (filter_name, filter_typename, filter_branch), aliases, language
+        )
+        entries = regularize_entry_range(self.tree.num_entries, entry_start, entry_stop)
+        executor = decompression_executor or interpretation_executor
+        for arrays, step in steps(self, selection, entries, step_size, executor, library, how):
+            yield (arrays, step) if report else arrays
 
+    def num_entries_for(
+        self,
+        memory_size: int | str,
+        expressions: str | Iterable[Any] | None = None,
+        cut: str | None = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: BranchFilter = None,
+        aliases: Mapping[str, str] | None = None,
+        language: Any = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+    ) -> int:
+        """Say how many entries fit a size of memory; other parameters as in `arrays`.
 
-def _without_doubles(matched: list[tuple[str, TBranch]]) -> list[tuple[str, TBranch]]:
-    """Choose, as uproot does, between groups and the branches that they are made of.
+        Parameters
+        ----------
+        memory_size : int or str
+            Bytes, or a size such as "100 MB".
 
-    A group is left out if all its branches were matched, or if it has one without interpretation;
-    otherwise it comes behind the others, and those of its branches that were matched are left out.
-    """
-    regular = [
-        (name, branch)
-        for name, branch in matched
-        if not _is_unknown(branch) and not _is_grouped(branch)
-    ]
-    paths = {branch._path for _, branch in regular}
-    groups: list[tuple[str, TBranch]] = []
-    hidden: set[str] = set()
-    for name, branch in matched:
-        if not _is_grouped(branch) or any(_is_unknown(child) for child in branch.branches):
-            continue
-        leaves = {leaf._path for leaf in leaves_of(branch) if not _is_unknown(leaf)}
-        found = leaves & paths
-        if not leaves or found != leaves:
-            hidden |= found
-            groups.append((name, branch))
-    above = {f"{branch._path}/" for _, branch in groups}
-    return [(name, branch) for name, branch in regular if branch._path not in hidden] + [
-        (name, branch)
-        for name, branch in groups
-        if not any(branch._path.startswith(path) for path in above)
-    ]
+        Returns
+        -------
+        int
+            Entries, at least 1.
+        """
+        selection = select(
+            self, expressions, cut, (filter_name, filter_typename, filter_branch), aliases, language
+        )
+        entries = regularize_entry_range(self.tree.num_entries, entry_start, entry_stop)
+        return entries_for(bytes_of_size(memory_size), selection, entries)
+
+    def common_entry_offsets(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: BranchFilter = None,
+        recursive: bool = True,
+    ) -> list[int]:
+        """Give the entry numbers where a basket of every branch begins.
+
+        Parameters
+        ----------
+        filter_name, filter_typename, filter_branch, recursive
+            As in `iteritems`.
+
+        Returns
+        -------
+        list of int
+            In ascending order; ``[0]`` if no branch has baskets.
+        """
+        branches = [branch for _, branch in self._itself]
+        branches += self.itervalues(
+            filter_name=filter_name,
+            filter_typename=filter_typename,
+            filter_branch=filter_branch,
+            recursive=recursive,
+        )
+        offsets = [set(branch.entry_offsets) for branch in branches if branch.num_baskets]
+        return sorted(set.intersection(*offsets)) if offsets else [0]

@@ -25,7 +25,15 @@ from vroot.interpretations import (
 if TYPE_CHECKING:
     import awkward as ak
 
-__all__ = ["How", "LibraryName", "group", "regularize_library", "to_library"]
+__all__ = [
+    "How",
+    "LibraryName",
+    "group",
+    "join",
+    "regularize_library",
+    "shift_index",
+    "to_library",
+]
 
 LibraryName: TypeAlias = Literal["ak", "np", "pd"]
 How: TypeAlias = Any  # None, dict, tuple, list or "zip": types and a string, as uproot has it
@@ -271,10 +279,19 @@ def group(
     if how is dict or (how is None and library == "np"):
         return dict(arrays)
     if library == "pd" and (how is None or isinstance(how, str)):
-        return to_frame(arrays)
+        # As in uproot, what is computed and has no index gets one that begins with 0.
+        return to_frame(
+            [
+                (name, array if hasattr(array, "iloc") else to_series(np.atleast_1d(array), 0))
+                for name, array in arrays
+            ]
+        )
     if library == "ak" and how is None:
         import awkward as ak
 
+        for name, array in arrays:
+            if not hasattr(array, "__len__"):
+                raise TypeError(f"{name!r} gives a single value, not one for each entry")
         if len({len(array) for _, array in arrays}) > 1:
             lengths = ", ".join(f"{name} {len(array)}" for name, array in arrays)
             raise DeserializationError(
@@ -295,14 +312,19 @@ def _zip(arrays: Sequence[tuple[str, Any]], jagged: Sequence[bool]) -> ak.Array:
     """Records whose lists of equal lengths are zipped under their common prefix."""
     import awkward as ak
 
-    flat = {
-        name: array for (name, array), is_list in zip(arrays, jagged, strict=True) if not is_list
+    # What is computed from lists need not be one.
+    lists = {
+        name
+        for (name, array), is_list in zip(arrays, jagged, strict=True)
+        if is_list and isinstance(array, ak.Array) and array.layout.is_list
     }
+    flat = {name: array for name, array in arrays if name not in lists}
     zipped: list[tuple[Any, dict[str, Any]]] = []
-    for (name, array), is_list in zip(arrays, jagged, strict=True):
-        if not is_list:
+    for name, array in arrays:
+        if name not in lists:
             continue
-        offsets = array.layout.offsets.data
+        # After a cut, the lists need not lie one behind the other, beginning with the first item.
+        offsets = array.layout.to_ListOffsetArray64(True).offsets.data
         for known, members in zipped:
             if np.array_equal(known, offsets):
                 members[name] = array
@@ -336,3 +358,63 @@ def _common_prefix(names: list[str]) -> str:
         while cut > 0 and (name[:cut] != names[0][:cut] or name[cut - 1] not in "_./"):
             cut -= 1
     return names[0][:cut]
+
+
+def shift_index(arrays: Any, offset: int, library: LibraryName) -> Any:
+    """Let the indexes of pandas go on from those of the files before.
+
+    Parameters
+    ----------
+    arrays : array, or tuple, list or dict of arrays
+        What `group` gave.
+    offset : int
+        Entries in the files before.
+    library : "ak", "np" or "pd"
+        What the arrays are; only pandas has indexes.
+
+    Returns
+    -------
+    array, tuple, list or dict
+        The same arrays.
+    """
+    if library != "pd":
+        return arrays
+    if isinstance(arrays, tuple | list):
+        return type(arrays)(shift_index(each, offset, library) for each in arrays)
+    if isinstance(arrays, dict):
+        return {name: shift_index(each, offset, library) for name, each in arrays.items()}
+    arrays.index = arrays.index + offset
+    return arrays
+
+
+def join(parts: Sequence[Any], library: LibraryName) -> Any:
+    """Put what several calls of `group` gave one behind the other.
+
+    Parameters
+    ----------
+    parts : sequence of arrays, or of tuples, lists or dicts of arrays
+        All of one kind.
+    library : "ak", "np" or "pd"
+        What the arrays are.
+
+    Returns
+    -------
+    array, tuple, list or dict
+        As the parts are; an empty list if there are none.
+    """
+    if not parts:
+        return []
+    first = parts[0]
+    if isinstance(first, dict):
+        return {name: join([part[name] for part in parts], library) for name in first}
+    if isinstance(first, tuple | list):
+        return type(first)(join(each, library) for each in zip(*parts, strict=True))
+    if library == "np":
+        return np.concatenate(parts)
+    if library == "pd":
+        import pandas as pd
+
+        return pd.concat(parts)
+    import awkward as ak
+
+    return ak.concatenate(parts)

@@ -100,16 +100,21 @@ class BasketTable:
         `uncompressed_bytes` where no offsets are stored.
     stored : str
         How the payloads are stored, see `Stored`.
+    key_bytes : ndarray of int64, shape (baskets,), optional
+        Lengths of the TKeys before the payloads, which count in ROOT's and uproot's sizes.
     """
 
     entries: IndexArray
     uncompressed_bytes: IndexArray
     border_bytes: IndexArray
     stored: Stored = "raw"
+    key_bytes: IndexArray | None = None
 
     def __post_init__(self) -> None:
         """Refuse tables whose numbers contradict each other."""
         sizes = {self.entries.size, self.uncompressed_bytes.size, self.border_bytes.size}
+        if self.key_bytes is not None and self.key_bytes.size != self.entries.size:
+            raise ValueError(f"{self.entries.size} baskets have {self.key_bytes.size} keys")
         if len(sizes) != 1:
             raise ValueError(
                 f"{self.entries.size} baskets have entries, {self.uncompressed_bytes.size} have "

@@ -60,6 +60,7 @@ class _Baskets(msgspec.Struct, omit_defaults=True):
     uncompressed_bytes: Runs
     border_bytes: Runs | None = None
     stored: Stored = "raw"
+    key_bytes: Runs | None = None
 
 
 class _Program(msgspec.Struct):
@@ -174,6 +175,7 @@ def _encode_baskets(table: BasketTable) -> _Baskets | None:
         encode_runs(table.uncompressed_bytes),
         encode_runs(table.border_bytes) if bordered else None,
         table.stored,
+        None if table.key_bytes is None else encode_runs(table.key_bytes),
     )
 
 
@@ -187,6 +189,7 @@ def _decode_baskets(encoded: _Baskets | None) -> BasketTable:
         uncompressed,
         uncompressed if borders is None else decode_runs(borders),
         encoded.stored,
+        None if encoded.key_bytes is None else decode_runs(encoded.key_bytes),
     )
 
 

@@ -27,9 +27,10 @@ MAX_SOURCE_LENGTH = 1 << 20
 MAX_DEPTH = 32
 MAX_LITERAL = 1 << 20
 
-#: A program writes at most so many bytes for each byte that it reads, so that no small basket
-#: becomes a huge array: an 8-byte offset for a 1-byte length is the worst that is needed.
-MAX_BYTES_WRITTEN_PER_READ = 64
+#: A program writes at most so many bytes, and executes at most so many words, for each byte that
+#: it reads: no small basket becomes a huge array or a long wait. An 8-byte offset, and two dozen
+#: words, for a 1-byte length are the worst that is needed.
+MAX_EFFECT_PER_BYTE = 64
 
 #: Bytes that the offsets of a basket take for each entry, which an entry that is empty has too.
 ENTRY_BYTES = 4
@@ -71,10 +72,13 @@ class _Effect:
         Bytes that it consumes of the stream at least.
     written_bytes : int
         Bytes that it appends to outputs at most, without what `read_bytes` of inner loops pay for.
+    words : int
+        Words that it executes at most, likewise.
     """
 
     read_bytes: int = 0
     written_bytes: int = 0
+    words: int = 0
 
 
 class _Checker:
@@ -97,7 +101,7 @@ class _Checker:
         effect, depth = self._code(frozenset({"loop"}), 0, 1)
         if depth:
             raise ValueError(f"each entry leaves {depth} numbers on the stack")
-        self._check_ratio(effect.written_bytes, effect.read_bytes + ENTRY_BYTES)
+        self._check_ratio(effect, effect.read_bytes + ENTRY_BYTES)
         self.end_of_entry = self.at - 1
         if self.at != len(self.tokens):
             raise ValueError(f"{self._peek()!r} follows the end")
@@ -157,6 +161,7 @@ class _Checker:
         effect = _Effect()
         while True:
             word = self._next()
+            effect.words += 1
             if word in ends:
                 return effect, depth
             depth = self._word(word, depth, effect, level)
@@ -170,6 +175,9 @@ class _Checker:
         if word == "bytestops":
             self._expect("I->", "stack")
             return depth + 1
+        if word == "+" and not self.tokens[self.at - 2].isdecimal():
+            # Sums of what was read could exceed any bound, and be taken for a count.
+            raise ValueError("only a written number may be added")
         if word in STACK_WORDS:
             needs, change = STACK_WORDS[word]
             self._need(needs, depth, word)
@@ -220,7 +228,7 @@ class _Checker:
             raise ValueError(f"a loop changes the stack by {after - depth}")
         if body.read_bytes < 1:
             raise ValueError("a loop does not read in each round")
-        self._check_ratio(body.written_bytes, body.read_bytes)
+        self._check_ratio(body, body.read_bytes)
 
     def _while(self, depth: int, effect: _Effect, level: int) -> int:
         condition, after = self._code(frozenset({"while"}), depth, level + 1)
@@ -228,6 +236,7 @@ class _Checker:
             raise ValueError("a condition must leave one number, and write nothing")
         self._loop(frozenset({"repeat"}), depth, level)
         effect.read_bytes += condition.read_bytes
+        effect.words += condition.words
         return depth
 
     def _condition(self, depth: int, effect: _Effect, level: int) -> int:
@@ -236,6 +245,7 @@ class _Checker:
         if after != depth - 1:
             raise ValueError(f"a condition changes the stack by {after - depth + 1}")
         effect.written_bytes += body.written_bytes
+        effect.words += body.words
         return after
 
     def _stream(self, depth: int, effect: _Effect) -> int:
@@ -263,12 +273,16 @@ class _Checker:
         return depth
 
     @staticmethod
-    def _check_ratio(written_bytes: int, read_bytes: int) -> None:
-        if written_bytes > MAX_BYTES_WRITTEN_PER_READ * read_bytes:
-            raise ValueError(
-                f"it may write {written_bytes} bytes for {read_bytes} that it reads, more than "
-                f"{MAX_BYTES_WRITTEN_PER_READ} for each"
-            )
+    def _check_ratio(effect: _Effect, read_bytes: int) -> None:
+        for what, number in (
+            ("write bytes", effect.written_bytes),
+            ("execute words", effect.words),
+        ):
+            if number > MAX_EFFECT_PER_BYTE * read_bytes:
+                raise ValueError(
+                    f"it may {what}, {number} for {read_bytes} bytes that it reads, more than "
+                    f"{MAX_EFFECT_PER_BYTE} for each"
+                )
 
 
 INPUTS = ("stream", "byteoffsets", "bytestops", "entryends", "stack")
@@ -333,6 +347,7 @@ def check_program(program: Program) -> CheckedProgram:
     return _check(program.source, program.form_json)
 
 
+# A pure function, whose results are remembered: every basket of a column asks for the same.
 @lru_cache(maxsize=256)
 def _check(source: str, form_json: str) -> CheckedProgram:
     checker = _Checker(source)
@@ -387,7 +402,13 @@ def run_program(program: Program, basket: Basket) -> dict[str, npt.NDArray[Any]]
         }
     )
     machine.stack_push(basket.entries)
-    error = machine.resume(raise_user_halt=False, raise_read_beyond=False)
+    error = machine.resume(
+        raise_user_halt=False,
+        raise_stack_overflow=False,
+        raise_read_beyond=False,
+        raise_seek_beyond=False,
+        raise_skip_beyond=False,
+    )
     if error is not None:
         # The end of an entry is looked up only when its code is through.
         entry = machine.input_position("entryends") // stops.itemsize
@@ -395,7 +416,7 @@ def run_program(program: Program, basket: Basket) -> dict[str, npt.NDArray[Any]]
         if error == "user halt":
             entry -= 1
             what = f"reads up to byte {machine.input_position('stream')}"
-        elif error != "read beyond":
+        elif error not in ("read beyond", "skip beyond"):
             what = f"stops with the error {error!r}"
         raise CorruptBasketError(
             f"entry {entry} of the basket has bytes {basket.offsets[entry]} to "

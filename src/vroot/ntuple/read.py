@@ -91,7 +91,7 @@ def read_buffers(
     schema : NTupleSchema
         The RNTuple.
     keys : iterable of str
-        Form keys, as `vroot.ntuple_fields.FormBuilder` makes them.
+        Form keys, as `vroot.ntuple.fields.FormBuilder` makes them.
     entries : tuple of int
         Half-open range of entries, within bounds.
     manifest : callable

@@ -113,7 +113,8 @@ class TAxis(Object, Sequence[Any]):
         texts = [str(label) for label in labels]
         if set(numbers) != set(range(1, len(texts) + 1)):
             return texts
-        return [texts[numbers.index(number + 1)] for number in range(len(texts))]
+        by_bin = dict(zip(numbers, texts, strict=True))
+        return [by_bin[number] for number in range(1, len(texts) + 1)]
 
     # --- the axis as a sequence
 

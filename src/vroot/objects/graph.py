@@ -30,6 +30,9 @@ class TGraph(Object):
         """Refuse coordinates and errors that are not arrays of one length."""
         if not concrete:
             return
+        for name in ("fName", "fTitle"):
+            if not isinstance(self.member(name, none_if_missing=True), str):
+                raise TypeError(f"its {name} must be a string")
         sizes = {}
         for name in self.arrays:
             array = self.member(name, none_if_missing=True)

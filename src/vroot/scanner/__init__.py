@@ -34,6 +34,7 @@ def scan_file(
     *,
     url: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    inline_limit_bytes: int,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Scan a ROOT file into a reference store; see `vroot.scan`."""
@@ -48,9 +49,11 @@ def scan_file(
     size_bytes = store.size(location)
     opened = _open(store, location, size_bytes, storage_options)
     with opened:
-        references = _references(
-            opened, store, (location, only), size_bytes, url, storage_options, progress
-        )
+        discovery = Discovery(location, storage_options, inline_limit_bytes=inline_limit_bytes)
+        with discovery:
+            references = _references(
+                opened, store, (location, only), size_bytes, url, discovery, progress
+            )
     if out is not None:
         save_references(references, local_path(str(out)) or Path(out))
     return references
@@ -89,7 +92,7 @@ def _references(
     target: tuple[str, str | None],
     size_bytes: int,
     url: str | None,
-    storage_options: Mapping[str, Any] | None,
+    discovery: Discovery,
     progress: Progress | None,
 ) -> dict[str, Any]:
     location, only = target
@@ -106,10 +109,9 @@ def _references(
     # The document of the root comes first, though only the end knows its programs.
     refs: dict[str, Any] = {"zarr.json": None}
     try:
-        with Discovery(location, storage_options) as discovery:
-            reader = BasketReader(store, location, size_bytes)
-            walker = Walker(TreeScanner(reader, discovery, programs, progress), only)
-            refs.update(walker.directory(opened))
+        reader = BasketReader(store, location, size_bytes)
+        walker = Walker(TreeScanner(reader, discovery, programs, progress), only)
+        refs.update(walker.directory(opened))
     except UPROOT_ERRORS as err:
         raise DeserializationError(f"{location} cannot be scanned: {describe(err)}") from err
     directory = DirectorySpec("", "", "TFile", 1)

@@ -45,8 +45,8 @@ class BasketList:
         Entries in each.
     embedded : list of (bytes, ndarray or None)
         Data and offsets of the baskets inside of the tree's own metadata, which come last.
-    embedded_entries : list of int
-        Entries in each of those.
+    embedded_entries, embedded_bytes : list of int
+        Entries and, with their keys, bytes in each of those.
     """
 
     seek: IndexArray
@@ -54,6 +54,7 @@ class BasketList:
     entries: IndexArray
     embedded: list[tuple[bytes, npt.NDArray[Any] | None]] = field(default_factory=list)
     embedded_entries: list[int] = field(default_factory=list)
+    embedded_bytes: list[int] = field(default_factory=list)
 
     @classmethod
     def empty(cls) -> BasketList:
@@ -73,6 +74,7 @@ class BasketList:
             np.diff(offsets)[:normal],
             [(basket.data.tobytes(), basket.byte_offsets) for basket in embedded],
             [int(basket.num_entries) for basket in embedded],
+            [int(basket.uncompressed_bytes) for basket in embedded],
         )
 
 
@@ -182,6 +184,7 @@ class BasketReader:
         stored, stream = _how_stored(keys, length, has_raw=bool(baskets.embedded))
         payloads = [join_basket(data, offsets) for data, offsets in baskets.embedded]
         inline_lengths = np.array([len(payload) for payload in payloads], np.int64)
+        embedded_bytes = np.array(baskets.embedded_bytes, np.int64)
         nothing = np.zeros(len(payloads), np.int64)
         borders = np.array([len(data) for data, _ in baskets.embedded], np.int64)
         table = BasketTable(
@@ -189,6 +192,7 @@ class BasketReader:
             np.concatenate([keys.objlen, inline_lengths]),
             np.concatenate([keys.border, borders]),
             stored,
+            np.concatenate([keys.keylen, embedded_bytes - inline_lengths]),
         )
         normal = baskets.seek.size
         manifest = Manifest(

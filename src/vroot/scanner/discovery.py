@@ -7,7 +7,6 @@ limit of both; a branch that exceeds one is recorded with that reason.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -18,14 +17,15 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+from vroot.exceptions import DeserializationError
 from vroot.interpretations import AsInline, AsObjects, Program, Unsupported
 
 __all__ = ["Answer", "Discovery", "Question", "Settings"]
 
-INLINE_LIMIT_BYTES = 4 << 20
 MEMORY_LIMIT_BYTES = 4 << 30
 TIME_LIMIT_S = 60.0
 START_LIMIT_S = 120.0
+GRACE_S = 5.0
 LENGTH_BYTES = 8
 
 
@@ -42,12 +42,15 @@ class Settings(msgspec.Struct, frozen=True):
         Largest size of ready-made buffers of one branch.
     memory_limit_bytes : int
         Address space that the process may use.
+    time_limit_s : float
+        After this time for one branch the process ends itself, should nobody be left to end it.
     """
 
     location: str
     storage_options: dict[str, Any]
     inline_limit_bytes: int
     memory_limit_bytes: int
+    time_limit_s: float
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -112,12 +115,16 @@ class Discovery:
         location: str,
         storage_options: Mapping[str, Any] | None = None,
         *,
-        inline_limit_bytes: int = INLINE_LIMIT_BYTES,
+        inline_limit_bytes: int = 4 << 20,
         time_limit_s: float = TIME_LIMIT_S,
         memory_limit_bytes: int = MEMORY_LIMIT_BYTES,
     ) -> None:
         self._settings = Settings(
-            location, dict(storage_options or {}), inline_limit_bytes, memory_limit_bytes
+            location,
+            dict(storage_options or {}),
+            inline_limit_bytes,
+            memory_limit_bytes,
+            time_limit_s + GRACE_S,
         )
         self._time_limit_s = time_limit_s
         self._process: subprocess.Popen[bytes] | None = None
@@ -161,16 +168,25 @@ class Discovery:
 
     def _ask(self, question: Question) -> Answer:
         if self._process is None:
-            self._process = subprocess.Popen(  # this Python and this package
-                [sys.executable, "-c", "import vroot.scanner.worker as w; w.main()"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=_environment(),
-            )
-            answer = self._exchange(self._settings, START_LIMIT_S)
-            if answer.kind != "ready":
-                return answer
+            self._start()
         return self._exchange(question, self._time_limit_s)
+
+    def _start(self) -> None:
+        # This package is found last, so that nothing beside it hides a module of Python's; and
+        # nothing in the current folder is ever imported (-P).
+        code = "import sys; sys.path.append({!r}); import vroot.scanner.worker as w; w.main()"
+        self._process = subprocess.Popen(  # noqa: S603  # this Python and this package
+            [sys.executable, "-P", "-c", code.format(str(Path(__file__).parents[2]))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        answer = self._exchange(self._settings, START_LIMIT_S)
+        if answer.kind != "ready":
+            self._stop()
+            raise DeserializationError(
+                f"the process in which uproot deserialises objects of {self._settings.location} "
+                f"did not start: {answer.reason}"
+            )
 
     def _exchange(self, message: Settings | Question, limit_s: float) -> Answer:
         """Send a message and wait for the answer; give the process up if there is none."""
@@ -201,10 +217,3 @@ class Discovery:
             self._process.kill()
             self._process.communicate()
             self._process = None
-
-
-def _environment() -> dict[str, str]:
-    """Give this environment, with the package where it is: it need not be installed."""
-    package = str(Path(__file__).parents[2])
-    path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "PYTHONPATH": path}

@@ -85,7 +85,7 @@ def object_data(key: uproot.ReadOnlyKey, max_bytes: int = MAX_OBJECT_BYTES) -> d
     Returns
     -------
     dict
-        What `vroot.objects.decode_object` takes.
+        What `vroot.objects.data.decode_object` takes.
 
     Raises
     ------

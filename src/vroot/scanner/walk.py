@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
 
 import uproot
 
@@ -17,9 +16,8 @@ from vroot.scanner.objects import object_spec
 from vroot.scanner.trees import TreeScanner
 from vroot.schema import encode_node
 
-__all__ = ["Progress", "Walker"]
+__all__ = ["Walker"]
 
-Progress: TypeAlias = Callable[[str, int, int], None]
 
 DIRECTORIES = ("TDirectory", "TDirectoryFile")
 NTUPLE = "ROOT::RNTuple"

@@ -153,10 +153,6 @@ class References:
         """Components of the nodes directly under a node, in the order of the ROOT file."""
         return self._children.get(path, [])
 
-    def names(self, path: str) -> list[str]:
-        """Names of the nodes directly under a node."""
-        return [component_name(child) for child in self.children(path)]
-
     def spec(self, path: str) -> Spec:
         """Decode what a node is.
 

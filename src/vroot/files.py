@@ -1,0 +1,176 @@
+"""What functions over several files take for files: paths, globs, mappings, opened trees."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from vroot.directory import Directory
+from vroot.exceptions import KeyInFileError
+from vroot.file import open_file, split_object_path
+from vroot.has_branches import HasBranches
+from vroot.ntuple.has_fields import HasFields
+from vroot.store.local import local_path
+from vroot.store.remote import filesystem
+
+__all__ = ["Files", "Tree", "open_tree", "regularize_files"]
+
+Tree: TypeAlias = HasBranches | HasFields
+Files: TypeAlias = Any  # str, Path, mapping, tree, or an iterable of these, as uproot takes them
+
+GLOB = re.compile(r"[*?\[\]{}]")
+BRACES = re.compile(r"{([^}]*,)*([^}]*)}")
+TREE_CLASSES = "TTree"
+
+
+def regularize_files(
+    files: Files, storage_options: Mapping[str, Any] | None = None
+) -> list[tuple[str | Tree, str | None]]:
+    """List the files, and the objects in them, that are meant.
+
+    Parameters
+    ----------
+    files : str, pathlib.Path, mapping, tree, or iterable of these
+        Paths or URLs of references or ROOT files, perhaps with a glob pattern or braces, perhaps
+        with ":object" behind them; ``{path: object}``; or trees that are open already.
+    storage_options : mapping, optional
+        Options for fsspec, which expands patterns in URLs.
+
+    Returns
+    -------
+    list of tuple
+        Path or tree, and the object in it if one was named, in order. As in uproot, what is named
+        twice comes twice, but what two patterns in one string match comes once.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there are none.
+    TypeError
+        If it is nothing of this kind.
+    """
+    found = list(_walk(files, storage_options, parse_colon=True))
+    if not found:
+        raise FileNotFoundError(2, "no file matches", str(files))
+    return found
+
+
+def _walk(
+    files: Files, storage_options: Mapping[str, Any] | None, *, parse_colon: bool
+) -> Iterator[tuple[str | Tree, str | None]]:
+    if isinstance(files, HasBranches | HasFields):
+        yield files, None
+    elif isinstance(files, Path):
+        for path in _expand(os.fspath(files), storage_options):
+            yield path, None
+    elif isinstance(files, str):
+        name, object_path = split_object_path(files) if parse_colon else (files, None)
+        for path in _expand(name, storage_options):
+            yield path, object_path
+    elif isinstance(files, Mapping):
+        for key, value in files.items():
+            object_path = value.get("object_path") if isinstance(value, Mapping) else value
+            if not isinstance(object_path, str | None):
+                raise TypeError(f"the object of {key!r} must be a string or None, not {value!r}")
+            for location, _ in _walk(key, storage_options, parse_colon=False):
+                yield location, object_path
+    elif isinstance(files, Iterable):
+        for each in files:
+            yield from _walk(each, storage_options, parse_colon=parse_colon)
+    else:
+        raise TypeError(
+            "'files' must be a path or URL, possibly with a glob pattern, a mapping of paths to "
+            f"objects, opened trees, or an iterable of these, not {files!r}"
+        )
+
+
+def _expand(location: str, storage_options: Mapping[str, Any] | None) -> Iterator[str]:
+    """Give the files that a pattern matches, or the path itself if it is none."""
+    if GLOB.search(location) is None:
+        yield location
+    elif local_path(location) is None:
+        fs, path = filesystem(location, storage_options or {})
+        for match in fs.glob(path):
+            yield fs.unstrip_protocol(match)
+    elif os.path.exists(location):  # noqa: PTH110  # a name with brackets in it
+        yield location
+    else:
+        patterns = _without_braces(os.path.expanduser(location))  # noqa: PTH111
+        matches = (sorted(glob.glob(pattern)) for pattern in patterns)  # noqa: PTH207
+        yield from dict.fromkeys(itertools.chain.from_iterable(matches))
+
+
+def _without_braces(pattern: str) -> Iterator[str]:
+    """Give a pattern once for each combination of what its braces offer."""
+    matches = list(BRACES.finditer(pattern))
+    choices = [match[0][1:-1].split(",") for match in matches]
+    for combination in itertools.product(*choices):
+        result = pattern
+        for choice, match in reversed(list(zip(combination, matches, strict=True))):
+            result = result[: match.start()] + choice + result[match.end() :]
+        yield result
+
+
+def open_tree(
+    location: str | Tree,
+    object_path: str | None,
+    *,
+    allow_missing: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Tree | None:
+    """Open the tree that is meant in a file.
+
+    Parameters
+    ----------
+    location : str or tree
+        A path or URL, or the tree itself.
+    object_path : str, optional
+        Where it is in the file; the only tree of the file if not given.
+    allow_missing : bool
+        Whether a file without it is passed over.
+    storage_options : mapping, optional
+        Options for fsspec.
+
+    Returns
+    -------
+    TTree, RNTuple or None
+        The tree; None if it is missing and may be.
+
+    Raises
+    ------
+    KeyInFileError
+        If there is no such object.
+    ValueError
+        If no object is named and the file has none or several trees.
+    """
+    if not isinstance(location, str):
+        return location
+    file = open_file(Path(location) if local_path(location) else location,
+                     storage_options=storage_options)  # fmt: skip
+    if not isinstance(file, Directory):
+        return _checked(file, location)
+    if object_path is None:
+        names = file.keys(filter_classname=TREE_CLASSES, cycle=False)
+        if not names and allow_missing:
+            return None
+        if len(names) != 1:
+            listed = ", ".join(map(repr, names)) or "none"
+            raise ValueError(
+                f"the tree must be named, as in {{file: tree}}, where a file does not have exactly "
+                f"one; trees: {listed}\nin file {location}"
+            )
+        object_path = names[0]
+    elif allow_missing and object_path not in file:
+        return None
+    return _checked(file[object_path], f"{location}:{object_path}")
+
+
+def _checked(found: Any, where: str) -> Tree:
+    if not isinstance(found, HasBranches | HasFields):
+        raise KeyInFileError(where, because=f"it is a {type(found).__name__}, not a tree")
+    return found

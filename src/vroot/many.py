@@ -1,0 +1,169 @@
+"""Trees in several files, read one after the other or together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from vroot.exceptions import KeyInFileError
+from vroot.files import Files, Tree, open_tree, regularize_files
+from vroot.library import join, regularize_library, shift_index
+from vroot.plan import regularize_entry_range
+
+__all__ = ["concatenate", "iterate", "num_entries"]
+
+
+def iterate(
+    files: Files,
+    expressions: Any = None,
+    cut: str | None = None,
+    *,
+    step_size: int | str = "100 MB",
+    library: Any = "ak",
+    report: bool = False,
+    allow_missing: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Iterator[Any]:
+    """Read the trees of several files, some entries at a time.
+
+    Parameters
+    ----------
+    files : str, pathlib.Path, mapping, tree, or iterable of these
+        See `vroot.files.regularize_files`.
+    expressions, cut
+        As in `vroot.HasBranches.arrays`.
+    step_size : int or str
+        Entries a step, or a size of memory such as "100 MB"; no step goes over the end of a file.
+    library : "ak", "np" or "pd"
+        What to make of the data; the index of pandas goes on from file to file.
+    report : bool
+        Whether each array comes with a `vroot.has_branches.Report`.
+    allow_missing : bool
+        Whether files without the tree, or without a branch that is asked for, are passed over.
+    storage_options : mapping, optional
+        Options for fsspec.
+    **options
+        As in `vroot.HasBranches.iterate`.
+
+    Yields
+    ------
+    arrays, or tuple of arrays and Report
+        One step.
+    """
+    name = regularize_library(library)
+    offset = 0
+    for tree in _trees(files, allow_missing=allow_missing, storage_options=storage_options):
+        steps = tree.iterate(
+            expressions, cut, step_size=step_size, library=name, report=report, **options
+        )
+        try:
+            for step in steps:
+                if report:
+                    arrays, where = step
+                    yield shift_index(arrays, offset, name), where.to_global(offset)
+                else:
+                    yield shift_index(step, offset, name)
+        except KeyInFileError:
+            if not allow_missing:
+                raise
+            continue
+        offset += tree.num_entries
+
+
+def concatenate(
+    files: Files,
+    expressions: Any = None,
+    cut: str | None = None,
+    *,
+    entry_start: int | None = None,
+    entry_stop: int | None = None,
+    library: Any = "ak",
+    allow_missing: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Any:
+    """Read the trees of several files into one array.
+
+    Parameters
+    ----------
+    files : str, pathlib.Path, mapping, tree, or iterable of these
+        See `vroot.files.regularize_files`.
+    expressions, cut
+        As in `vroot.HasBranches.arrays`.
+    entry_start, entry_stop : int, optional
+        Half-open range of entries, counted over all files; negative ones count from the end.
+    library : "ak", "np" or "pd"
+        What to make of the data.
+    allow_missing : bool
+        Whether files without the tree, or without a branch that is asked for, are passed over.
+    storage_options : mapping, optional
+        Options for fsspec.
+    **options
+        As in `vroot.HasBranches.arrays`.
+
+    Returns
+    -------
+    ak.Array, dict, tuple, list or DataFrame
+        As one call of `arrays` would give it.
+    """
+    name = regularize_library(library)
+    trees = list(_trees(files, allow_missing=allow_missing, storage_options=storage_options))
+    total = sum(tree.num_entries for tree in trees)
+    start, stop = regularize_entry_range(total, entry_start, entry_stop)
+    parts: list[Any] = []
+    offset = 0
+    for tree in trees:
+        first, last = max(0, start - offset), min(tree.num_entries, stop - offset)
+        if first < last or (start == stop and not parts and first <= tree.num_entries):
+            try:
+                arrays = tree.arrays(
+                    expressions,
+                    cut,
+                    entry_start=first,
+                    entry_stop=max(first, last),
+                    library=name,
+                    **options,
+                )
+            except KeyInFileError:
+                if not allow_missing:
+                    raise
+            else:
+                parts.append(shift_index(arrays, offset, name))
+        offset += tree.num_entries
+    return join(parts, name)
+
+
+def num_entries(
+    files: Files, *, storage_options: Mapping[str, Any] | None = None
+) -> Iterator[tuple[str, str | None, int]]:
+    """Count the entries of the trees in several files, without reading any.
+
+    Parameters
+    ----------
+    files : str, pathlib.Path, mapping, or iterable of these
+        See `vroot.files.regularize_files`.
+    storage_options : mapping, optional
+        Options for fsspec.
+
+    Yields
+    ------
+    tuple of str, str and int
+        Path of the file, path of the object in it, number of entries.
+    """
+    for location, object_path in regularize_files(files, storage_options):
+        tree = open_tree(location, object_path, storage_options=storage_options)
+        if tree is not None:
+            shown = location if isinstance(location, str) else tree.file.file_path
+            yield shown, object_path, tree.num_entries
+
+
+def _trees(
+    files: Files, *, allow_missing: bool, storage_options: Mapping[str, Any] | None
+) -> Iterator[Tree]:
+    for location, object_path in regularize_files(files, storage_options):
+        tree = open_tree(
+            location, object_path, allow_missing=allow_missing, storage_options=storage_options
+        )
+        if tree is not None:
+            yield tree

@@ -1,0 +1,189 @@
+"""Steps of iteration, and trees in several files."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import pytest
+import uproot
+from samples import events, write_tree
+
+import vroot
+from vroot.decode.interpretation import decode_basket
+from vroot.exceptions import KeyInFileError
+from vroot.steps import bytes_of_size
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three ROOT files with trees of the same kind, one without one of the branches."""
+    path = tmp_path_factory.mktemp("many")
+    for i in range(3):
+        columns = events(i)
+        if i == 1:
+            del columns["met"]
+        write_tree(path / f"file{i}.root", uproot.ZLIB(1), columns)
+        vroot.scan(path / f"file{i}.root", path / f"file{i}.json")
+    return path
+
+
+def same(ours: ak.Array, theirs: ak.Array) -> bool:
+    return str(ours.type) == str(theirs.type) and bool(ak.array_equal(ours, theirs))
+
+
+NAMES = ["run", "Muon_pt", "label"]
+
+
+@pytest.mark.parametrize("step_size", [1, 7, 299, 300, 1000, 5000, "10 kB", "3 KiB", "1 MB"])
+@pytest.mark.parametrize("entries", [(None, None), (250, 320), (5, 5)])
+def test_iterate_a_tree(
+    refs: Path, zlib_file: Path, step_size: int | str, entries: tuple[int | None, int | None]
+) -> None:
+    options: dict[str, Any] = {"entry_start": entries[0], "entry_stop": entries[1]}
+    if step_size == 1:
+        options["entry_stop"] = 305 if entries[1] is None else entries[1]
+        options["entry_start"] = 295
+    options |= {"step_size": step_size, "report": True}
+    with uproot.open(zlib_file) as file:
+        theirs = list(file["Events"].iterate(NAMES, **options))
+    ours = list(vroot.open(refs)["Events"].iterate(NAMES, **options))
+    assert len(ours) == len(theirs)
+    for (array, report), (expected, its_report) in zip(ours, theirs, strict=True):
+        assert same(array, expected)
+        for name in ("tree_entry_start", "tree_entry_stop", "start", "stop", "global_offset"):
+            assert getattr(report, name) == getattr(its_report, name)
+        assert report.tree.name == its_report.tree.name
+        assert report.file_path == str(refs)
+
+
+def test_a_basket_is_decoded_once_for_all_steps(
+    refs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded = []
+    original = decode_basket
+
+    def counting(interpretation: Any, basket: Any) -> Any:
+        decoded.append(basket.entries)
+        return original(interpretation, basket)
+
+    monkeypatch.setattr("vroot.engine.decode_basket", counting)
+    steps = list(vroot.open(refs)["Events"].iterate(["run"], step_size=10))
+    assert len(steps) == 100
+    assert decoded == [300, 1, 476, 223]
+
+
+@pytest.mark.parametrize("size", ["1 kB", "100 kB", 5000, "1 MB"])
+@pytest.mark.parametrize("expressions", [["run"], ["Muon_pt", "label"], None])
+def test_num_entries_for(
+    refs: Path, zlib_file: Path, size: int | str, expressions: list[str] | None
+) -> None:
+    ours = vroot.open(refs)["Events"].num_entries_for(size, expressions)
+    with uproot.open(zlib_file) as file:
+        assert ours == file["Events"].num_entries_for(size, expressions)
+
+
+def test_common_entry_offsets(refs: Path, zlib_file: Path) -> None:
+    file = vroot.open(refs)
+    with uproot.open(zlib_file) as expected:
+        for tree in ("Events", "Steady", "nothing"):
+            assert file[tree].common_entry_offsets() == expected[tree].common_entry_offsets()
+        assert (
+            file["Events/run"].common_entry_offsets()
+            == expected["Events/run"].common_entry_offsets()
+        )
+
+
+def test_sizes_of_memory() -> None:
+    assert bytes_of_size("100 MB") == 100_000_000
+    assert bytes_of_size("1.5kib") == 1536
+    assert bytes_of_size(7) == 7
+    for wrong in ("100", "MB", "1 MBs", 1.5, None):
+        with pytest.raises(TypeError, match="memory size"):
+            bytes_of_size(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["references", "ROOT files"])
+@pytest.mark.parametrize("library", ["ak", "np", "pd"])
+def test_concatenate(folder: Path, kind: str, library: str) -> None:
+    ending = "json" if kind == "references" else "root"
+    options: dict[str, Any] = {"library": library}
+    names = ["run", "weight"]
+    for entries in ((None, None), (990, 1010), (1500, -500), (-10, None), (0, 1)):
+        options |= {"entry_start": entries[0], "entry_stop": entries[1]}
+        ours = vroot.concatenate(f"{folder}/file*.{ending}:Events", names, **options)
+        # In order: uproot takes what a pattern matches as the folder lists it.
+        files = [f"{folder}/file{i}.root:Events" for i in range(3)]
+        theirs = uproot.concatenate(files, names, **options)
+        if library == "ak":
+            assert same(ours, theirs)
+        elif library == "np":
+            assert all(np.array_equal(ours[name], theirs[name]) for name in names)
+        else:
+            assert ours.equals(theirs)
+
+
+def files_of(folder: Path, form: int, ending: str) -> Any:
+    paths = [folder / f"file{i}.{ending}" for i in range(3)]
+    return [
+        f"{folder}/file[01].{ending}:Events",
+        [f"{path}:Events" for path in paths],
+        dict.fromkeys(paths, "Events"),
+        {str(path): {"object_path": "Events"} for path in paths},
+        {f"{folder}/file{{0,2}}.{ending}": "Events"},
+        [{paths[0]: "Events"}, f"{paths[2]}:dir/sub/small"],
+        [f"{paths[0]}:Events", f"{paths[0]}:Events"],
+    ][form]
+
+
+@pytest.mark.parametrize("form", range(7))
+def test_forms_of_files(folder: Path, form: int) -> None:
+    options: dict[str, Any] = {"filter_name": ["run", "x"], "step_size": 400, "report": True}
+    options["how"] = tuple
+    ours = list(vroot.iterate(files_of(folder, form, "json"), **options))
+    # The forms that uproot lacks, or lists in the order of the folder, in other words.
+    words = {
+        0: [f"{folder}/file0.root:Events", f"{folder}/file1.root:Events"],
+        3: files_of(folder, 2, "root"),
+        4: {f"{folder}/file0.root": "Events", f"{folder}/file2.root": "Events"},
+    }
+    theirs = list(uproot.iterate(words.get(form, files_of(folder, form, "root")), **options))
+    assert len(ours) == len(theirs)
+    for (arrays, report), (expected, its_report) in zip(ours, theirs, strict=True):
+        assert all(itertools.starmap(same, zip(arrays, expected, strict=True)))
+        assert (report.start, report.stop) == (its_report.start, its_report.stop)
+        assert report.global_offset == its_report.global_offset
+
+
+def test_opened_trees(folder: Path) -> None:
+    trees = [vroot.open(folder / f"file{i}.json")["Events"] for i in (0, 2)]
+    array = vroot.concatenate(trees, ["run"])
+    assert array.run.to_list() == [*range(1000), *range(1000)]
+
+
+def test_what_is_missing(folder: Path) -> None:
+    files = f"{folder}/file*.json:Events"
+    with pytest.raises(KeyInFileError, match="met"):
+        vroot.concatenate(files, ["met"])
+    assert len(vroot.concatenate(files, ["met"], allow_missing=True)) == 2000
+    assert sum(map(len, vroot.iterate(files, ["met"], allow_missing=True))) == 2000
+    with pytest.raises(KeyInFileError):
+        vroot.concatenate(f"{folder}/file*.json:nonesuch")
+    assert vroot.concatenate(f"{folder}/file*.json:nonesuch", allow_missing=True) == []
+    with pytest.raises(FileNotFoundError, match="no file matches"):
+        vroot.concatenate(f"{folder}/none*.json:Events")
+    with pytest.raises(ValueError, match="the tree must be named"):
+        vroot.concatenate(folder / "file0.json")
+    with pytest.raises(TypeError, match="'files' must be"):
+        vroot.concatenate(3)
+    with pytest.raises(KeyInFileError, match="not a tree"):
+        vroot.concatenate({folder / "file0.json": "dir"})
+
+
+def test_num_entries(folder: Path) -> None:
+    counts = list(vroot.num_entries(f"{folder}/file*.json:Events"))
+    assert [count for *_, count in counts] == [1000, 1000, 1000]
+    assert counts[0][:2] == (f"{folder}/file0.json", "Events")
