@@ -140,7 +140,8 @@ def test_properties_of_branches(refs: Path, zlib_file: Path) -> None:
                 assert getattr(branch, name) == getattr(expected, name), name
             assert repr(branch.interpretation) == repr(expected.interpretation)
             counter = expected.count_branch
-            assert (branch.count_branch and branch.count_branch.name) == (counter and counter.name)
+            ours = branch.count_branch
+            assert getattr(ours, "name", None) == getattr(counter, "name", None)
         for name in ("name", "title", "num_entries", "compressed_bytes", "uncompressed_bytes",
                      "object_path", "aliases", "classname"):  # fmt: skip
             assert getattr(tree, name) == getattr(file["Events"], name), name

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, assert_never
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from vroot.exceptions import KeyInFileError, ReferenceStoreError, UnsupportedError
 from vroot.filters import Filter, no_filter, regularize_filter
 from vroot.has_branches import HasBranches
+from vroot.listing import Closes
 from vroot.model import BranchSpec, DirectorySpec, NTupleSpec, ObjectSpec, TreeSpec
 from vroot.ntuple.has_fields import HasFields
 from vroot.ntuple.ntuple import RNTuple
@@ -50,7 +50,7 @@ class Unreadable(NamedTuple):
     reason: str
 
 
-class Directory(Mapping[str, Any]):
+class Directory(Closes, Mapping[str, Any]):
     """A TDirectory of an opened store: a mapping of names, paths and cycles to objects.
 
     Parameters
@@ -101,21 +101,6 @@ class Directory(Mapping[str, Any]):
     def closed(self) -> bool:
         """Whether the file is closed."""
         return self.file.closed
-
-    def close(self) -> None:
-        """Close the file."""
-        self.file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # --- keys
 

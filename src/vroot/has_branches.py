@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from vroot.exceptions import KeyInFileError
 from vroot.filters import Filter, no_filter, regularize_filter
 from vroot.grouping import read_together
 from vroot.library import How
+from vroot.listing import Listing
 from vroot.names import component_name
 from vroot.plan import regularize_entry_range
 from vroot.reading import BranchFilter, entries_for, select, steps
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["HasBranches"]
 
 
-class HasBranches(Mapping[str, "TBranch"]):
+class HasBranches(Listing["TBranch"]):
     """What trees and branches have in common: they are mappings of branches.
 
     Parameters
@@ -65,21 +65,6 @@ class HasBranches(Mapping[str, "TBranch"]):
     def num_entries(self) -> int:
         """Number of entries."""
         raise NotImplementedError
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # --- branches
 
@@ -162,7 +147,7 @@ class HasBranches(Mapping[str, "TBranch"]):
 
     # --- listings
 
-    def iteritems(
+    def iteritems(  # type: ignore[override]
         self,
         *,
         filter_name: Filter = None,
@@ -224,37 +209,6 @@ class HasBranches(Mapping[str, "TBranch"]):
             yield path, branch
             if recursive:
                 yield from branch._walk(recursive=True, prefix=path + "/")
-
-    def iterkeys(self, **filters: Any) -> Iterator[str]:
-        """Iterate over the names of branches; parameters as in `iteritems`."""
-        return (name for name, _ in self.iteritems(**filters))
-
-    def itervalues(self, **filters: Any) -> Iterator[TBranch]:
-        """Iterate over branches; parameters as in `iteritems`."""
-        return (branch for _, branch in self.iteritems(**{"full_paths": False} | filters))
-
-    def itertypenames(self, **filters: Any) -> Iterator[tuple[str, str]]:
-        """Iterate over names and C++ types of branches; parameters as in `iteritems`."""
-        return ((name, branch.typename) for name, branch in self.iteritems(**filters))
-
-    def keys(self, **filters: Any) -> list[str]:  # type: ignore[override]
-        """Names of the branches; parameters as in `iteritems`."""
-        return list(self.iterkeys(**filters))
-
-    def values(self, **filters: Any) -> list[TBranch]:  # type: ignore[override]
-        """Branches; parameters as in `iteritems`."""
-        return list(self.itervalues(**filters))
-
-    def items(self, **filters: Any) -> list[tuple[str, TBranch]]:  # type: ignore[override]
-        """Names and branches; parameters as in `iteritems`."""
-        return list(self.iteritems(**filters))
-
-    def typenames(self, **filters: Any) -> dict[str, str]:
-        """Names and C++ types of the branches; parameters as in `iteritems`."""
-        return dict(self.itertypenames(**filters))
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return self.keys()
 
     def show(
         self,

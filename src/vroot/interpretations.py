@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+import math
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 import numpy as np
@@ -110,7 +111,55 @@ class AsDtype(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind",
         return self.from_dtype.newbyteorder("=") if self.to_dtype is None else self.to_dtype
 
 
-class AsDouble32(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="double32"):
+class _Packed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Reals that ROOT packs, in a range or with a truncated mantissa."""
+
+    low: float
+    high: float
+    num_bits: int
+    to_dims: tuple[int, ...] = ()
+
+    #: Of one item in memory.
+    base_dtype: ClassVar[type[np.floating[Any]]]
+
+    def __post_init__(self) -> None:
+        """Refuse a number of bits or a range that ROOT could not have written."""
+        if not 2 <= self.num_bits <= 32:
+            raise ValueError(f"num_bits must be between 2 and 32, not {self.num_bits}")
+        if not self.is_truncated and not self.low < self.high:
+            raise ValueError(f"the range is empty: low {self.low}, high {self.high}")
+        dims = self.to_dims
+        if len(dims) > MAX_DIMENSIONS or any(size < 1 for size in dims):
+            raise ValueError(f"the shape {dims} is not one of at most {MAX_DIMENSIONS} dimensions")
+        if self.itemsize > MAX_ITEMSIZE_BYTES:
+            raise ValueError(f"an entry has {self.itemsize} bytes: more than {MAX_ITEMSIZE_BYTES}")
+
+    def __repr__(self) -> str:
+        dims = f", to_dims={self.to_dims!r}" if self.to_dims else ""
+        return f"{type(self).__name__}({self.low!r}, {self.high!r}, {self.num_bits!r}{dims})"
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether an item is an exponent and a truncated mantissa, in three bytes."""
+        return self.low == self.high == 0
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one entry in a basket."""
+        return (3 if self.is_truncated else 4) * math.prod(self.to_dims)
+
+    @property
+    def inner_shape(self) -> tuple[int, ...]:
+        """Fixed shape of one entry."""
+        return self.to_dims
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Native dtype of one entry in memory, with its shape."""
+        return np.dtype((self.base_dtype, self.to_dims))
+
+
+class AsDouble32(_Packed, frozen=True, tag_field="kind", tag="double32"):
     """ROOT's ``Double32_t`` with a range, packed in a 4-byte unsigned integer an item.
 
     Parameters
@@ -128,35 +177,10 @@ class AsDouble32(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kin
     three bytes, exponent and mantissa.
     """
 
-    low: float
-    high: float
-    num_bits: int
-    to_dims: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse a number of bits or a range that ROOT could not have written."""
-        _check_packed(self)
-
-    def __repr__(self) -> str:
-        return _packed_repr(self)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one entry in a basket."""
-        return _packed_itemsize(self)
-
-    @property
-    def inner_shape(self) -> tuple[int, ...]:
-        """Fixed shape of one entry."""
-        return self.to_dims
-
-    @property
-    def numpy_dtype(self) -> np.dtype[Any]:
-        """Native dtype of one entry in memory, with its shape."""
-        return np.dtype((np.float64, self.to_dims))
+    base_dtype = np.float64
 
 
-class AsFloat16(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="float16"):
+class AsFloat16(_Packed, frozen=True, tag_field="kind", tag="float16"):
     """ROOT's ``Float16_t``: the same packings as `AsDouble32`, as 4-byte floats in memory.
 
     Parameters
@@ -169,58 +193,7 @@ class AsFloat16(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind
         Fixed shape of one entry.
     """
 
-    low: float
-    high: float
-    num_bits: int
-    to_dims: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse a number of bits or a range that ROOT could not have written."""
-        _check_packed(self)
-
-    def __repr__(self) -> str:
-        return _packed_repr(self)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one entry in a basket."""
-        return _packed_itemsize(self)
-
-    @property
-    def inner_shape(self) -> tuple[int, ...]:
-        """Fixed shape of one entry."""
-        return self.to_dims
-
-    @property
-    def numpy_dtype(self) -> np.dtype[Any]:
-        """Native dtype of one entry in memory, with its shape."""
-        return np.dtype((np.float32, self.to_dims))
-
-
-def _check_packed(packed: AsDouble32 | AsFloat16) -> None:
-    if not 2 <= packed.num_bits <= 32:
-        raise ValueError(f"num_bits must be between 2 and 32, not {packed.num_bits}")
-    truncated = packed.low == packed.high == 0
-    if not truncated and not packed.low < packed.high:
-        raise ValueError(f"the range is empty: low {packed.low}, high {packed.high}")
-    dims = packed.to_dims
-    if len(dims) > MAX_DIMENSIONS or any(size < 1 for size in dims):
-        raise ValueError(f"the shape {dims} is not one of at most {MAX_DIMENSIONS} dimensions")
-    if packed.itemsize > MAX_ITEMSIZE_BYTES:
-        raise ValueError(f"an entry has {packed.itemsize} bytes: more than {MAX_ITEMSIZE_BYTES}")
-
-
-def _packed_itemsize(packed: AsDouble32 | AsFloat16) -> int:
-    size = 3 if packed.low == packed.high == 0 else 4
-    for dim in packed.to_dims:
-        size *= dim
-    return size
-
-
-def _packed_repr(packed: AsDouble32 | AsFloat16) -> str:
-    dims = f", to_dims={packed.to_dims!r}" if packed.to_dims else ""
-    name = type(packed).__name__
-    return f"{name}({packed.low!r}, {packed.high!r}, {packed.num_bits!r}{dims})"
+    base_dtype = np.float32
 
 
 class AsStridedObjects(

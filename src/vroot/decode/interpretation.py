@@ -181,7 +181,7 @@ def _unpack(interpretation: AsDouble32 | AsFloat16, data: npt.NDArray[np.uint8])
     """
     dtype, shape = split_dtype(interpretation.numpy_dtype)
     bits = interpretation.num_bits
-    if interpretation.low == interpretation.high == 0:
+    if interpretation.is_truncated:
         if bits > MAX_MANTISSA_BITS:
             raise CorruptBasketError(f"a truncated real of {bits} mantissa bits")
         raw = data.reshape(-1, 3)

@@ -7,8 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from vroot.exceptions import KeyInFileError, UnsupportedError
 from vroot.filters import Filter, no_filter, regularize_filter
 from vroot.frames import to_frame
 from vroot.library import How, regularize_library
+from vroot.listing import Listing
 from vroot.ntuple.numpy_arrays import group_fields, to_numpy, to_pandas
 from vroot.plan import regularize_entry_range
 
@@ -30,7 +30,7 @@ __all__ = ["HasFields"]
 FieldFilter: TypeAlias = Callable[["RField"], bool] | None
 
 
-class HasFields(Mapping[str, "RField"]):
+class HasFields(Listing["RField"]):
     """What RNTuples and fields have in common: they are mappings of fields."""
 
     @property
@@ -68,21 +68,6 @@ class HasFields(Mapping[str, "RField"]):
         """The opened store."""
         return self.ntuple.file
 
-    def close(self) -> None:
-        """Close the file."""
-        self.file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
     # --- fields
 
     def __len__(self) -> int:
@@ -91,12 +76,6 @@ class HasFields(Mapping[str, "RField"]):
     def __iter__(self) -> Iterator[Any]:
         # As in uproot: the values of this mapping, not its keys.
         return iter(self.fields)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
 
     @cached_property
     def _lookup(self) -> dict[str, RField]:
@@ -138,7 +117,7 @@ class HasFields(Mapping[str, "RField"]):
 
     # --- listings
 
-    def iteritems(
+    def iteritems(  # type: ignore[override]
         self,
         *,
         filter_name: Filter = None,
@@ -213,37 +192,6 @@ class HasFields(Mapping[str, "RField"]):
             yield path, field
             if recursive:
                 yield from field._walk(recursive=True, prefix=path + ".")
-
-    def iterkeys(self, **filters: Any) -> Iterator[str]:
-        """Iterate over the names of fields; parameters as in `iteritems`."""
-        return (name for name, _ in self.iteritems(**filters))
-
-    def itervalues(self, **filters: Any) -> Iterator[RField]:
-        """Iterate over fields; parameters as in `iteritems`."""
-        return (field for _, field in self.iteritems(**{"full_paths": False} | filters))
-
-    def itertypenames(self, **filters: Any) -> Iterator[tuple[str, str]]:
-        """Iterate over names and C++ types of fields; parameters as in `iteritems`."""
-        return ((name, field.typename) for name, field in self.iteritems(**filters))
-
-    def keys(self, **filters: Any) -> list[str]:  # type: ignore[override]
-        """Names of the fields; parameters as in `iteritems`."""
-        return list(self.iterkeys(**filters))
-
-    def values(self, **filters: Any) -> list[RField]:  # type: ignore[override]
-        """Fields; parameters as in `iteritems`."""
-        return list(self.itervalues(**filters))
-
-    def items(self, **filters: Any) -> list[tuple[str, RField]]:  # type: ignore[override]
-        """Names and fields; parameters as in `iteritems`."""
-        return list(self.iteritems(**filters))
-
-    def typenames(self, **filters: Any) -> dict[str, str]:
-        """Names and C++ types of the fields; parameters as in `iteritems`."""
-        return dict(self.itertypenames(**filters))
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return self.keys()
 
     def show(
         self,
