@@ -187,3 +187,15 @@ def test_num_entries(folder: Path) -> None:
     counts = list(vroot.num_entries(f"{folder}/file*.json:Events"))
     assert [count for *_, count in counts] == [1000, 1000, 1000]
     assert counts[0][:2] == (f"{folder}/file0.json", "Events")
+
+
+def test_rntuples(tmp_path: Path) -> None:
+    for i in range(2):
+        with uproot.recreate(tmp_path / f"{i}.root") as file:
+            file.mkrntuple("events", {"x": np.arange(5) + 10 * i, "y": np.arange(5) / 2})
+    files = [f"{tmp_path / name}:events" for name in ("0.root", "1.root")]
+    ours, theirs = vroot.concatenate(files, ["x"]), uproot.concatenate(files, ["x"])
+    assert same(ours, theirs)
+    steps = list(vroot.iterate(files, step_size=3, report=True))
+    assert [report.start for _, report in steps] == [0, 3, 5, 8]
+    assert [array.x.to_list() for array, _ in steps] == [[0, 1, 2], [3, 4], [10, 11, 12], [13, 14]]

@@ -247,11 +247,29 @@ class TestReading:
             events.arrays(**options)
 
     def test_what_is_not_supported_yet(self, events: Any) -> None:
-        with pytest.raises(UnsupportedError, match="iterate"):
-            events.iterate()
         with pytest.raises(UnsupportedError, match="virtual"):
             events["x"].array(virtual=True)
         assert len(events["x"].array(array_cache=None, interpretation_executor=None)) == 30
+
+    @pytest.mark.parametrize("step_size", [1, 7, 1000, "100 B", "1 kB", "100 MB"])
+    @pytest.mark.parametrize("entries", [(None, None), (3, 14), (5, 5)])
+    def test_iterate(
+        self, events: Any, theirs: Any, step_size: int | str, entries: tuple[int, int]
+    ) -> None:
+        options = {"entry_start": entries[0], "entry_stop": entries[1], "step_size": step_size}
+        names = [field.name for field in events.fields if "variant" not in field.typename][:4]
+        ours = list(events.iterate(names, report=True, **options))
+        expected = list(theirs.iterate(names, report=True, **options))
+        assert len(ours) == len(expected)
+        for (array, report), (its_array, its_report) in zip(ours, expected, strict=True):
+            assert array.to_list() == its_array.to_list()
+            assert str(array.type) == str(its_array.type)
+            assert (report.start, report.stop) == (its_report.start, its_report.stop)
+        if isinstance(step_size, str):
+            range_options = {"entry_start": entries[0], "entry_stop": entries[1]}
+            assert events.num_entries_for(step_size, names, **range_options) == (
+                theirs.num_entries_for(step_size, names, **range_options)
+            )
 
     def test_wrong_options(self, events: Any) -> None:
         with pytest.raises(TypeError, match="how"):

@@ -18,6 +18,7 @@ from vroot.library import How, regularize_library
 from vroot.listing import Listing
 from vroot.ntuple.numpy_arrays import group_fields, to_numpy, to_pandas
 from vroot.plan import regularize_entry_range
+from vroot.steps import Report, bytes_of_size
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -385,17 +386,75 @@ class HasFields(Listing["RField"]):
             return to_frame(list(parts.items()))
         return group_fields(parts, how)
 
-    def iterate(self, *_: Any, **__: Any) -> Iterator[Any]:
-        """Not supported yet.
+    def iterate(
+        self,
+        expressions: str | Sequence[str] | None = None,
+        cut: Any = None,
+        *,
+        filter_name: Filter = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        step_size: int | str = "100 MB",
+        report: bool = False,
+        **options: Any,
+    ) -> Iterator[Any]:
+        """Read some entries at a time; parameters not named here are as in `arrays`.
 
-        Raises
+        Parameters
+        ----------
+        step_size : int or str
+            Entries a step, or a size of memory such as "100 MB".
+        report : bool
+            Whether each array comes with a `vroot.steps.Report`.
+
+        Yields
         ------
-        UnsupportedError
-            Always.
+        arrays, or tuple of arrays and Report
+            One step.
         """
-        raise UnsupportedError(
-            "iterate is not supported yet: read ranges of entries with entry_start and entry_stop"
-        )
+        names = filter_name if expressions is None else expressions
+        start, stop = regularize_entry_range(self.num_entries, entry_start, entry_stop)
+        if isinstance(step_size, str):
+            filters = {key: value for key, value in options.items() if key.startswith("filter_")}
+            step_size = self.num_entries_for(
+                step_size, filter_name=names, entry_start=start, entry_stop=stop, **filters
+            )
+        for first in range(start, stop, step_size):
+            last = min(first + step_size, stop)
+            arrays = self.arrays(
+                None, cut, filter_name=names, entry_start=first, entry_stop=last, **options
+            )
+            yield (arrays, Report(self, first, last)) if report else arrays
+
+    def num_entries_for(
+        self,
+        memory_size: int | str,
+        expressions: str | Sequence[str] | None = None,
+        *,
+        filter_name: Filter = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        **filters: Any,
+    ) -> int:
+        """Say how many entries fit a size of memory; other parameters as in `arrays`.
+
+        Parameters
+        ----------
+        memory_size : int or str
+            Bytes, or a size such as "100 MB".
+
+        Returns
+        -------
+        int
+            Entries, at least 1.
+        """
+        names = filter_name if expressions is None else expressions
+        entries = regularize_entry_range(self.num_entries, entry_start, entry_stop)
+        form, _ = self.to_akform(filter_name=names, **filters)
+        total = self.ntuple.form_bytes(form, entries)
+        if total == 0:
+            return 1
+        return max(1, round(bytes_of_size(memory_size) * (entries[1] - entries[0]) / total))
 
 
 def refuse(**options: Any) -> None:

@@ -217,6 +217,37 @@ class RNTuple(HasFields):
                 raise ReferenceStoreError(f"the columns do not fit together: {err}") from err
         return records[entry_start - begin : entry_stop - begin]
 
+    def form_bytes(self, form: ak.forms.RecordForm, entries: tuple[int, int]) -> int:
+        """Say how large the buffers of a form are, for the clusters of a range of entries.
+
+        Parameters
+        ----------
+        form : ak.forms.RecordForm
+            As `to_akform` gives it.
+        entries : tuple of int
+            Half-open range of entries.
+
+        Returns
+        -------
+        int
+            Bytes, as uproot counts them.
+        """
+        schema = self._schema
+        first, last = (
+            int(schema.edges[:-1].searchsorted(entry, side="right")) for entry in entries
+        )
+        keys = {each.form_key for each in _all_forms(form)}
+        total = 0
+        for key in keys:
+            if key is None or not key.startswith("column-"):
+                continue
+            column = int(key.split("-")[1])
+            counts = schema.counts(schema.slot(column))[max(first - 1, 0) : last]
+            # Lists have one offset more than there are of them.
+            elements = int(counts.sum()) + schema.column_type(column).is_index
+            total += elements * schema.dtype(column).itemsize
+        return total
+
     def _manifest(self, column: int) -> Manifest:
         if column not in self._manifests:
             path = column_path(self._path, column)
