@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -138,13 +139,9 @@ def encode_runs(values: IndexArray) -> Runs:
 
     This is the run-length form of Zarr's rectilinear chunk grid: ``[5, 3]`` is 5, three times.
     """
-    if values.size == 0:
-        return []
-    starts = np.flatnonzero(np.r_[True, values[1:] != values[:-1]])
     runs: Runs = []
-    for value, count in zip(
-        values[starts].tolist(), np.diff(np.r_[starts, values.size]).tolist(), strict=True
-    ):
+    for value, group in itertools.groupby(values.tolist()):
+        count = sum(1 for _ in group)
         runs.extend([(value, count)] if count > 2 else [value] * count)
     return runs
 
