@@ -67,15 +67,12 @@ class Source(msgspec.Struct, frozen=True, omit_defaults=True):
     header_xxh64 : str
         xxh64 of its first 512 bytes, in hexadecimal: they hold the end-of-file pointer, the free
         list and the modification time, so every rewriting by ROOT changes them.
-    etag : str, optional
-        What the server called this version of it.
     """
 
     url: str
     size_bytes: int
     uuid: str
     header_xxh64: str
-    etag: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse an impossible size or identifier."""

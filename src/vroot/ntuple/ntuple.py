@@ -131,11 +131,6 @@ class RNTuple(HasFields):
         """All fields, nameless ones too, in the order of ROOT's field numbers."""
         return [RField(self, i) for i in range(len(self._names.names))]
 
-    @property
-    def field_names(self) -> list[str]:
-        """ROOT's names of all fields, in the order of ROOT's field numbers."""
-        return [field.name for field in self._schema.fields]
-
     @cached_property
     def fields(self) -> list[RField]:
         """The top-level fields, in the order of the ROOT file."""
