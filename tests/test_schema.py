@@ -183,7 +183,7 @@ def test_a_node_without_chunks_survives(
 
 
 @given(
-    st.lists(st.builds(Source, TEXT, COUNT, st.just(UUID), TEXT, st.none() | TEXT), min_size=1),
+    st.lists(st.builds(Source, TEXT, COUNT, st.just(UUID), TEXT), min_size=1),
     st.lists(PROGRAMS, max_size=4),
 )
 @ANY_TIME
