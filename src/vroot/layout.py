@@ -219,7 +219,7 @@ def _array_document(
         "shape": [int(array.edges.sum()), *array.inner_shape],
         "data_type": data_type,
         "chunk_grid": _chunk_grid(array),
-        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "chunk_key_encoding": {"name": "default"},
         "fill_value": fill_value,
         "codecs": codecs,
         "dimension_names": [dimension, *[None] * len(array.inner_shape)],
