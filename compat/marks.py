@@ -85,7 +85,7 @@ def find_mark(
 class Correction:
     """A branch that uproot 5.7.7 reads wrongly or not at all, and what to expect instead.
 
-    Without a `source` or `byteswap`, an error is expected: a wrong array is worse.
+    One of `source`, `byteswap` and `bits` says where the right array is from.
 
     Parameters
     ----------
@@ -99,6 +99,8 @@ class Correction:
         Name of a file with the same content, of which uproot reads this branch right.
     byteswap : str
         A regular expression for the fields whose numbers uproot leaves in the file's byte order.
+    bits : bool
+        Whether these are the bits of TObjects, to be read from the bytes of uproot's baskets.
     """
 
     file: str
@@ -106,6 +108,7 @@ class Correction:
     reason: str
     source: str = ""
     byteswap: str = ""
+    bits: bool = False
 
 
 HEADERS = "strided objects with a header for each entry are left in the file's byte order"
@@ -122,8 +125,9 @@ CORRECTIONS: tuple[Correction, ...] = (
     ),
     Correction(
         "uproot-issue513.root",
-        r"(Track|EFlowTrack|EFlowPhoton|EFlowNeutralHadron)/\1\.fBits",
+        r"(Particle|Track|EFlowTrack|EFlowPhoton|EFlowNeutralHadron)/\1\.fBits",
         "the two bytes that follow the bits of each referenced TObject are taken for data",
+        bits=True,
     ),
     Correction("uproot-issue-513.root", "demc/_opos", HEADERS, byteswap=".*"),
     Correction("uproot-issue-513.root", "demc(ent|mid|xit)/_(mom|pos)", HEADERS, byteswap=".*"),

@@ -6,6 +6,7 @@ some files lead uproot to allocate many gigabytes.
 
 from __future__ import annotations
 
+import itertools
 import re
 import signal
 import struct
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 __all__ = ["record_file"]
 
 BRANCH_SECONDS = 20.0
+REFERENCED = 1 << 4  # TObject::kIsReferenced
 
 T = TypeVar("T")
 
@@ -225,6 +227,33 @@ def byteswapped(array: Any, fields: str) -> Any:
     return ak.transform(choose, array)
 
 
+def object_bits(branch: Any) -> Any:
+    """Read the bits of TObjects, and skip the process number that follows some of them.
+
+    Parameters
+    ----------
+    branch : uproot.TBranch
+        A branch that has any number of them an entry.
+
+    Returns
+    -------
+    ak.Array
+        The bits of all entries.
+    """
+    entries = []
+    for number in range(branch.num_baskets):
+        basket = branch.basket(number)
+        data = basket.data.tobytes()
+        for begin, end in itertools.pairwise(basket.byte_offsets.tolist()):
+            bits, position = [], begin
+            while position < end:
+                bits.append(int.from_bytes(data[position : position + 4], "big"))
+                position += 6 if bits[-1] & REFERENCED else 4
+            entries.append(bits)
+    flat = np.array([bit for bits in entries for bit in bits], np.uint32)
+    return ak.unflatten(flat, [len(bits) for bits in entries])
+
+
 class Recorder:
     """Records one file.
 
@@ -305,10 +334,7 @@ class Recorder:
             ranges=[],
             correction=correction.reason if correction else "",
         )
-        if correction is not None and not (correction.source or correction.byteswap):
-            failure = FailureRecord("no right array", correction.reason)
-            ranges = [RangeRecord(0, num_entries, failure)]
-        elif correction is not None and correction.source:
+        if correction is not None and correction.source:
             with open_alone(self.path.with_name(correction.source)) as other:
                 ranges = self.record_ranges(
                     other[tree_key][name_path], num_entries, entry_offsets, None
@@ -342,8 +368,11 @@ class Recorder:
         """Read one range of entries and dump the array."""
         try:
             with time_limit(BRANCH_SECONDS):
-                array = read(branch, start, stop)
-                if correction is not None:
+                if correction is not None and correction.bits:
+                    array = object_bits(branch)[start:stop]
+                else:
+                    array = read(branch, start, stop)
+                if correction is not None and correction.byteswap:
                     array = byteswapped(array, correction.byteswap)
                 parts = take_apart(array)
         except ORACLE_ERRORS as error:

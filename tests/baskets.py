@@ -20,6 +20,7 @@ import zstandard
 from hypothesis import strategies as st
 
 from vroot.interpretations import (
+    AsBits,
     AsDouble32,
     AsDtype,
     AsFloat16,
@@ -253,7 +254,21 @@ def strings(draw: st.DrawFn, entries: int) -> Kind:
     return Kind(interpretation, encoded, texts, needs_offsets=header > 0)
 
 
-KINDS = {"flat": flat, "structs": structs, "jagged": jagged, "strings": strings}
+@st.composite
+def bits(draw: st.DrawFn, entries: int) -> Kind:
+    one = st.integers(0, 2**32 - 1).map(lambda x: x & ~16) | st.just(0x0300_0010)
+    is_jagged = draw(st.booleans())
+    counts = st.integers(0, 4) if is_jagged else st.just(1)
+    rows = [draw(st.lists(one, min_size=(n := draw(counts)), max_size=n)) for _ in range(entries)]
+    encoded = [
+        b"".join(struct.pack(">I", x) + (b"\xff\xff" if x & 16 else b"") for x in row)
+        for row in rows
+    ]
+    expected = rows if is_jagged else [row[0] for row in rows]
+    return Kind(AsBits(is_jagged), encoded, expected, needs_offsets=is_jagged)
+
+
+KINDS = {"flat": flat, "structs": structs, "jagged": jagged, "strings": strings, "bits": bits}
 
 
 # --- baskets

@@ -16,6 +16,7 @@ from vroot.decode.basket import Basket, split_basket
 from vroot.decode.interpretation import Array, Lists, decode_basket
 from vroot.exceptions import CorruptBasketError, UnsupportedError
 from vroot.interpretations import (
+    AsBits,
     AsDouble32,
     AsDtype,
     AsFloat16,
@@ -387,3 +388,40 @@ def test_garbage_raises_or_gives_one_list_an_entry(
 def test_what_is_not_supported_says_so() -> None:
     with pytest.raises(UnsupportedError, match="no decoder"):
         decode_basket(Unsupported("because", "AsGrouped(...)"), basket_of(b"", 0))
+
+
+# --- the bits of TObjects
+
+PLAIN = bytes.fromhex("03000000")
+REFERENCED = bytes.fromhex("03000010 0007")  # kIsReferenced, and the number of a process
+
+
+def test_the_number_of_a_process_is_no_item() -> None:
+    basket = with_offsets(PLAIN + REFERENCED, b"", REFERENCED * 2)
+    plain, referenced = 0x0300_0000, 0x0300_0010
+    assert lists(AsBits(jagged=True), basket) == [[plain, referenced], [], [referenced] * 2]
+    one_each = flat(AsBits(), with_offsets(REFERENCED, PLAIN))
+    assert one_each.dtype == np.uint32
+    assert one_each.tolist() == [referenced, plain]
+
+
+@pytest.mark.parametrize(
+    ("interpretation", "basket", "message"),
+    [
+        (AsBits(jagged=True), basket_of(PLAIN, 1), "stores no offsets"),
+        (
+            AsBits(jagged=True),
+            with_offsets(REFERENCED[:4], PLAIN + b"\0\0"),
+            "entry 0 .* within",
+        ),
+        (AsBits(jagged=True), with_offsets(PLAIN, REFERENCED[:5]), "9 bytes end within the bits"),
+        (AsBits(), with_offsets(PLAIN, REFERENCED[:4]), "8 bytes end within the bits"),
+        (AsBits(), with_offsets(PLAIN * 2, REFERENCED), "3 items in a basket of 2 entries"),
+    ],
+    ids=str,
+)
+def test_bits_that_do_not_fit_their_entries_raise(
+    interpretation: AsBits, basket: Basket, message: str
+) -> None:
+    with pytest.raises(CorruptBasketError, match=message):
+        decode_basket(interpretation, basket)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vroot.interpretations import (
+    AsBits,
     AsDouble32,
     AsDtype,
     AsFloat16,
@@ -185,6 +186,8 @@ def test_an_absurd_header_is_refused(header: int) -> None:
         (AsJagged(FLOAT, 10), "AsJagged(AsDtype('>f4'), header_bytes=10)"),
         (AsStrings(), "AsStrings()"),
         (AsStrings(6, "4"), "AsStrings(header_bytes=6, length_bytes='4')"),
+        (AsBits(), "AsDtype('>u4')"),
+        (AsBits(jagged=True), "AsJagged(AsDtype('>u4'))"),
         (AsDouble32(-1.0, 2.5, 8), "AsDouble32(-1.0, 2.5, 8)"),
         (AsFloat16(0.0, 0.0, 12, (2,)), "AsFloat16(0.0, 0.0, 12, to_dims=(2,))"),
         (Unsupported("no", "AsGrouped(...)"), "AsGrouped(...)"),
@@ -325,6 +328,8 @@ def test_a_column_without_baskets_has_an_empty_manifest() -> None:
         (AsJagged(FLOAT), [3], [0], None),
         (AsJagged(FLOAT), [3], [40], [20]),
         (AsJagged(FLOAT, 10), [2], [28 + 16], [28]),
+        (AsBits(), [2], [10 + 16], [10]),
+        (AsBits(jagged=True), [3], [0], None),
         (AsStrings(), [2], [2], None),
         (AsStrings(), [0], [0], None),
         (Unsupported("no"), [], [], None),
@@ -362,6 +367,7 @@ def test_baskets_that_do_not_add_up_to_the_branch_are_refused(num_entries: int) 
         (AsJagged(FLOAT, 10), 2, 22),
         (AsJagged(FLOAT, 10), HUGE // 10, 20),
         (AsStrings(), 2, 0),
+        (AsBits(), 2, 7),
     ],
     ids=str,
 )

@@ -17,7 +17,7 @@ from vroot.decode.compression import decompress
 from vroot.decode.interpretation import Decoded, Lists, decode_basket
 from vroot.decode.output import ColumnData, allocate_output
 from vroot.exceptions import CorruptBasketError
-from vroot.interpretations import AsDtype, AsJagged, Interpretation
+from vroot.interpretations import AsDtype, AsJagged, AsStrings, Interpretation
 from vroot.model import BasketTable, BranchSpec
 from vroot.plan import BasketRange, baskets_of_range
 
@@ -60,7 +60,9 @@ def plain_entries(interpretation: Interpretation, decoded: ColumnData) -> list[A
     assert offsets[-1] == len(decoded.content)
     flat = plain_items(decoded.content)
     lists = [flat[start:stop] for start, stop in pairwise(offsets)]
-    return lists if isinstance(interpretation, AsJagged) else [bytes(text) for text in lists]
+    if isinstance(interpretation, AsStrings):
+        return [bytes(text) for text in lists]
+    return lists
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -80,6 +80,7 @@ INTERPRETATIONS: st.SearchStrategy[Interpretation] = (
     NUMERICAL
     | st.builds(kinds.AsJagged, NUMERICAL, st.integers(0, 255))
     | st.builds(kinds.AsStrings, st.integers(0, 255), st.sampled_from(["1-5", "4"]))
+    | st.builds(kinds.AsBits, st.booleans())
     | st.builds(kinds.AsObjects, PROGRAMS, TEXT)
     | st.builds(kinds.AsGrouped, TEXT)
     | st.builds(
@@ -101,6 +102,8 @@ def branches(draw: st.DrawFn) -> BranchSpec:
             border = entries * header + items * content.itemsize
         case kinds.AsStrings(header):
             border = entries * (header + 4) + items
+        case kinds.AsBits():
+            border = entries * 4 + items * 2
         case kinds.AsObjects():
             border = entries + items
         case Unsupported() | kinds.AsGrouped() | kinds.AsInline():
@@ -212,6 +215,8 @@ def test_the_root_survives(sources: list[Source], programs: list[Program]) -> No
             AsDtype(np.dtype([("x", ">i4"), ("y", "|u1", (2,))])),
             {"kind": "flat", "from_dtype": {"fields": [["x", ">i4"], ["y", ["|u1", [2]]]]}},
         ),
+        (kinds.AsBits(), {"kind": "bits"}),
+        (kinds.AsBits(jagged=True), {"kind": "bits", "jagged": True}),
         (
             kinds.AsJagged(AsDtype(np.dtype(">f4")), 10),
             {"kind": "jagged", "content": FLAT, "header_bytes": 10},

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vroot.engine import BasketCache
-from vroot.interpretations import AsGrouped, AsJagged
+from vroot.interpretations import AsBits, AsGrouped, AsJagged
 from vroot.language import Computed
 from vroot.library import How, LibraryName, group, regularize_library, to_library
 
@@ -127,7 +127,8 @@ def _select(arrays: list[tuple[str, Any]], mask: Any) -> list[tuple[str, Any]]:
 
 
 def _is_jagged(branch: TBranch) -> bool:
-    return isinstance(branch._spec.interpretation, AsJagged)
+    interpretation = branch._spec.interpretation
+    return isinstance(interpretation, AsJagged) or interpretation == AsBits(jagged=True)
 
 
 def read_one(

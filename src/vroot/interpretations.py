@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 __all__ = [
+    "AsBits",
     "AsDouble32",
     "AsDtype",
     "AsFloat16",
@@ -311,6 +312,32 @@ class AsStrings(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind
         return np.dtype(object)
 
 
+class AsBits(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="bits"):
+    """The bits of ``TObject``s, some of which have the number of a process behind them.
+
+    Parameters
+    ----------
+    jagged : bool
+        Whether an entry has any number of objects, and not one.
+
+    Notes
+    -----
+    An item is a big-endian uint32, and two bytes more where bit 4 of it, ``kIsReferenced``, is set
+    (ROOT: ``TObject::Streamer``, and ``TStreamerInfo::ReadBuffer`` for ``kBits``).
+    """
+
+    jagged: bool = False
+
+    def __repr__(self) -> str:
+        # What uproot shows, which does not know of the bytes between.
+        return "AsJagged(AsDtype('>u4'))" if self.jagged else "AsDtype('>u4')"
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """Of one entry in memory."""
+        return np.dtype(object) if self.jagged else np.dtype(np.uint32)
+
+
 class Program(msgspec.Struct, frozen=True):
     """An AwkwardForth program, and the Awkward form of what it fills.
 
@@ -431,6 +458,7 @@ Interpretation: TypeAlias = (
     | AsStridedObjects
     | AsJagged
     | AsStrings
+    | AsBits
     | AsObjects
     | AsGrouped
     | AsInline

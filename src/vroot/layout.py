@@ -11,6 +11,7 @@ import numpy as np
 
 from vroot.interpretation_schema import JSON, Programs, encode_interpretation
 from vroot.interpretations import (
+    AsBits,
     AsDouble32,
     AsDtype,
     AsFloat16,
@@ -106,7 +107,7 @@ def column_arrays(spec: BranchSpec) -> list[ChunkArray]:
             if spec.count_branch is None or header:
                 arrays.append(_chunk_array("counts", np.dtype(np.int64), (), table.entries))
             return arrays
-        case AsDtype() | AsStridedObjects() | AsStrings() | AsObjects():
+        case AsDtype() | AsStridedObjects() | AsStrings() | AsBits() | AsObjects():
             return [_chunk_array("raw", np.dtype(np.uint8), (), table.uncompressed_bytes)]
     return []
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vroot.interpretations import (
+    AsBits,
     AsDouble32,
     AsDtype,
     AsFloat16,
@@ -249,6 +250,8 @@ class BranchSpec(msgspec.Struct, frozen=True):
             case AsJagged(content, header):
                 items_bytes = table.border_bytes - table.entries * header
                 wrong = (items_bytes < 0) | (items_bytes % content.itemsize != 0)
+            case AsBits(jagged):
+                wrong = (table.border_bytes < 4 * table.entries) & (not jagged)
             case AsStrings(header, length_bytes):
                 prefix = header + (4 if length_bytes == "4" else 1)
                 wrong = table.border_bytes < table.entries * prefix

@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from vroot.decode.basket import Basket
+from vroot.decode.bits import decode_bits
 from vroot.decode.forth import run_program
 from vroot.exceptions import CorruptBasketError, UnsupportedError
 from vroot.interpretations import (
+    AsBits,
     AsDouble32,
     AsDtype,
     AsFloat16,
@@ -143,6 +145,24 @@ def _(interpretation: AsStrings, basket: Basket) -> Decoded:
     offsets = np.zeros(basket.entries + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     return Lists(offsets, _gather(basket.data, starts, counts, int(offsets[-1])))
+
+
+@decode_basket.register
+def _(interpretation: AsBits, basket: Basket) -> Decoded:
+    bits, starts = decode_bits(basket.data)
+    if interpretation.jagged:
+        if basket.offsets is None:
+            raise CorruptBasketError("bits of objects, but the basket stores no offsets")
+        offsets = np.searchsorted(starts, basket.offsets)
+        wrong = starts[offsets] != basket.offsets
+        if wrong.any():
+            raise CorruptBasketError(
+                f"entry {max(0, int(wrong.argmax()) - 1)} of the basket ends within an item"
+            )
+        return Lists(offsets, bits)
+    if bits.size != basket.entries:
+        raise CorruptBasketError(f"{bits.size} items in a basket of {basket.entries} entries")
+    return bits
 
 
 @decode_basket.register

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from vroot.decode.interpretation import Array, Buffers, Decoded, Lists
-from vroot.interpretations import AsInline, AsJagged, AsObjects, AsStrings, Numerical, split_dtype
+from vroot.interpretations import (
+    AsBits,
+    AsInline,
+    AsJagged,
+    AsObjects,
+    AsStrings,
+    Numerical,
+    split_dtype,
+)
 from vroot.model import BranchSpec
 from vroot.plan import BasketRange
 
@@ -84,11 +92,15 @@ def allocate_output(spec: BranchSpec, parts: Sequence[BasketRange]) -> Output:
             items = (table.border_bytes - header * table.entries) // content.itemsize
             return _JaggedOutput(content, entries, parts, items)
         case AsStrings():
-            return _StringsOutput(entries)
+            return _ListsOutput(entries, np.dtype(np.uint8))
+        case AsBits(jagged=True):
+            return _ListsOutput(entries, np.dtype(np.uint32))
         case AsObjects():
             return _ObjectsOutput()
+        case AsBits():
+            return _FlatOutput(np.empty(entries, np.uint32))
         case numerical:
-            return _FlatOutput(numerical, entries)  # type: ignore[arg-type]  # Unsupported is never planned
+            return _FlatOutput(_empty(numerical, entries))  # type: ignore[arg-type]  # Unsupported is never planned
 
 
 def _empty(content: Numerical, length: int) -> Array:
@@ -97,8 +109,8 @@ def _empty(content: Numerical, length: int) -> Array:
 
 
 class _FlatOutput:
-    def __init__(self, interpretation: Numerical, entries: int) -> None:
-        self.array = _empty(interpretation, entries)
+    def __init__(self, array: Array) -> None:
+        self.array = array
 
     def put(self, part: BasketRange, decoded: Decoded) -> None:
         stop = part.position + part.stop - part.start
@@ -154,11 +166,12 @@ class _JaggedOutput:
         return Lists(self.offsets, self.content[first:last])
 
 
-class _StringsOutput:
+class _ListsOutput:
     """Lists whose lengths only the baskets tell: they are joined at the end."""
 
-    def __init__(self, entries: int) -> None:
+    def __init__(self, entries: int, dtype: np.dtype[Any]) -> None:
         self.entries = entries
+        self.dtype = dtype
         self.parts: dict[int, tuple[npt.NDArray[np.int64], Array]] = {}
 
     def put(self, part: BasketRange, decoded: Decoded) -> None:
@@ -174,7 +187,7 @@ class _StringsOutput:
             offsets[position + 1 : position + part.size] = part[1:] + before
             before += content.size
             contents.append(content)
-        return Lists(offsets, np.concatenate(contents) if contents else np.zeros(0, np.uint8))
+        return Lists(offsets, np.concatenate(contents) if contents else np.zeros(0, self.dtype))
 
 
 class _ObjectsOutput:

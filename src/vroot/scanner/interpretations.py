@@ -32,7 +32,10 @@ from vroot.interpretations import (
 )
 from vroot.scanner.guard import UPROOT_ERRORS, describe, without_addresses
 
-__all__ = ["interpretation_of", "is_objects"]
+__all__ = ["interpretation_of", "is_bits", "is_objects"]
+
+#: ``TStreamerInfo::kBits``, the type of ``TObject::fBits``.
+BITS_TYPE = 15
 
 
 def interpretation_of(branch: uproot.TBranch) -> Interpretation:
@@ -64,6 +67,22 @@ def interpretation_of(branch: uproot.TBranch) -> Interpretation:
         kind = type(given).__name__
         return Unsupported(f"its interpretation, {kind}, is not supported", text)
     return translated
+
+
+def is_bits(branch: uproot.TBranch) -> bool:
+    """Whether a branch has the bits of ``TObject``s.
+
+    Parameters
+    ----------
+    branch : uproot.TBranch
+        The branch.
+
+    Returns
+    -------
+    bool
+        True if ROOT's type of it is ``kBits``.
+    """
+    return bool(branch.has_member("fStreamerType") and branch.member("fStreamerType") == BITS_TYPE)
 
 
 def is_objects(branch: uproot.TBranch) -> bool:

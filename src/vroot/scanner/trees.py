@@ -12,17 +12,26 @@ import uproot
 
 from vroot.exceptions import DeserializationError
 from vroot.interpretation_schema import JSON, Programs
-from vroot.interpretations import AsDtype, AsStridedObjects, Interpretation, Unsupported
+from vroot.interpretations import (
+    AsBits,
+    AsDtype,
+    AsJagged,
+    AsStridedObjects,
+    Interpretation,
+    Unsupported,
+)
 from vroot.layout import branch_items, group_document, is_stock
 from vroot.model import BasketTable, BranchSpec, Manifest, TreeSpec, no_manifest
 from vroot.names import component
 from vroot.scanner.baskets import BasketList, BasketReader, Located
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
-from vroot.scanner.interpretations import interpretation_of, is_objects
+from vroot.scanner.interpretations import interpretation_of, is_bits, is_objects
 from vroot.schema import encode_node
 
 __all__ = ["Progress", "TreeScanner"]
+
+BITS_DTYPE = np.dtype(">u4")
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 
@@ -144,6 +153,8 @@ class TreeScanner:
         manifest, interpretation = located.manifest, one.interpretation
         if isinstance(interpretation, AsStridedObjects):
             interpretation = _with_header(interpretation, manifest.table)
+        if is_bits(one.branch):
+            interpretation = _with_process_numbers(interpretation, manifest.table)
         if is_objects(one.branch):
             interpretation = self._discovery.find(tree, one.index, one.text)
         try:
@@ -164,6 +175,17 @@ def _with_header(interpretation: AsStridedObjects, table: BasketTable) -> AsStri
     if interpretation.inner_shape or headers.size != 1 or not 0 < headers[0] <= 255:
         return interpretation
     return msgspec.structs.replace(interpretation, header_bytes=int(headers[0]))
+
+
+def _with_process_numbers(interpretation: Interpretation, table: BasketTable) -> Interpretation:
+    """Bits of objects that are referenced have two bytes more, for which uproot does not look."""
+    match interpretation:
+        case AsJagged(AsDtype(from_dtype), 0) if from_dtype == BITS_DTYPE:
+            return AsBits(jagged=True)
+        case AsDtype(from_dtype) if from_dtype == BITS_DTYPE:
+            plain = np.array_equal(table.border_bytes, BITS_DTYPE.itemsize * table.entries)
+            return interpretation if plain else AsBits()
+    return interpretation
 
 
 def _branches_of(parent: Any, path: str, index: tuple[int, ...]) -> Iterator[_Found]:
