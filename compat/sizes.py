@@ -35,7 +35,7 @@ class Size:
     name : str
         The ROOT file.
     nodes, references : int
-        Branches and other things that it names, and byte ranges.
+        Branches and other things that it names, and chunks, inline ones included.
     inline_bytes, json_bytes, zstd_bytes : int
         Bytes of inline data in base64, and of the store, plain and compressed.
     """
@@ -71,11 +71,10 @@ def measure(path: Path, folder: Path) -> Size:
     refs: dict[str, Any] = store["refs"]
     nodes = references = inline = 0
     for value in refs.values():
-        if isinstance(value, list):
-            references += 1
-        elif isinstance(value, str):
+        references += not isinstance(value, dict)
+        if isinstance(value, str):
             inline += len(value)
-        else:
+        elif isinstance(value, dict):
             own = value.get("attributes", {}).get("vroot")
             # The fields of an RNTuple are not nodes, but count like branches.
             fields = ((own or {}).get("data") or {}).get("fields", ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -234,10 +235,13 @@ def test_output_into_no_folder(zlib_file: Path, tmp_path: Path) -> None:
 
 
 def test_a_branch_that_takes_too_long(zlib_file: Path) -> None:
-    with Discovery(str(zlib_file), time_limit_s=0.0) as discovery:
+    with Discovery(str(zlib_file), time_limit_s=1.0) as discovery:
+        discovery.find("/Events;1", (99,), "AsObjects(x)")
+        assert discovery._process is not None
+        discovery._process.send_signal(signal.SIGSTOP)
         found = discovery.find("/Events;1", (0,), "AsObjects(x)")
     assert isinstance(found, vroot.interpretations.Unsupported)
-    assert "could not deserialise" in found.reason
+    assert "could not deserialise it in 1 s" in found.reason
     assert repr(found) == "AsObjects(x)"
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 import uproot
@@ -17,6 +18,7 @@ from samples import write_tree
 import vroot
 from vroot.exceptions import DeserializationError, KeyInFileError, MissingExtraError
 from vroot.scanner import interpretations
+from vroot.scanner.worker import _renumber
 
 
 def test_scan_returns_what_it_writes(zlib_file: Path, tmp_path: Path) -> None:
@@ -242,3 +244,20 @@ def test_rescan_after_change(tmp_path: Path) -> None:
         vroot.open(out)["Events/x"].array()
     vroot.scan(path, out)
     assert vroot.open(out)["Events/x"].array()[0] == 5
+
+
+def test_the_nodes_of_a_program_are_renumbered_but_not_the_members_of_classes() -> None:
+    form = {
+        "class": "RecordArray",
+        "fields": ["node5"],
+        "contents": [{"class": "NumpyArray", "primitive": "int32", "form_key": "node98765"}],
+        "parameters": {"__record__": "node7"},
+    }
+    program = _renumber("output node98765-data int32 variable var_N", form)
+    assert program.source == "output n0-data int32 variable var_N"
+    assert msgspec.json.decode(program.form_json) == {
+        "class": "RecordArray",
+        "fields": ["node5"],
+        "contents": [{"class": "NumpyArray", "primitive": "int32", "form_key": "n0"}],
+        "parameters": {"__record__": "node7"},
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any, BinaryIO, TypeVar
 
 import awkward as ak
@@ -106,23 +107,28 @@ def _renumber(source: str, form: dict[str, Any]) -> Program:
     numbers: dict[str, int] = {}
 
     def rename(match: re.Match[str]) -> str:
-        return f"{match[1]}{numbers.setdefault(match[0], len(numbers))}"
+        # The shorter the better: they are most of a program.
+        return f"{match[1][0]}{numbers.setdefault(match[0], len(numbers))}"
 
-    source = " ".join(HASHED_NAME.sub(rename, source).split())
-    return Program(source, HASHED_NAME.sub(rename, _form_json(ak.forms.from_dict(form))))
+    def renamed(name: str) -> str:
+        return HASHED_NAME.sub(rename, name)
+
+    source = " ".join(renamed(source).split())
+    return Program(source, _form_json(ak.forms.from_dict(form), renamed))
 
 
-def _form_json(form: Any) -> str:
-    """A form as JSON, without what is empty, which is the default."""
+def _form_json(form: Any, renamed: Callable[[str], str] = str) -> str:
+    """A form as JSON, its keys renamed, without what is empty, which is the default."""
+    empty: dict[str, Any] = {"parameters": {}, "inner_shape": [], "form_key": None}
 
     def shorten(value: Any) -> Any:
         if isinstance(value, list):
             return [shorten(each) for each in value]
         if not isinstance(value, dict):
             return value
-        empty: dict[str, Any] = {"parameters": {}, "inner_shape": []}
         return {
-            name: shorten(each)
+            # Members of C++ classes may be called like anything: only keys are renamed.
+            name: renamed(each) if name == "form_key" else shorten(each)
             for name, each in value.items()
             if name not in empty or each != empty[name]
         }
