@@ -51,7 +51,7 @@ def flat(interpretation: Interpretation, basket: Basket) -> Array:
 def lists(interpretation: Interpretation, basket: Basket) -> list[Any]:
     decoded = decode_basket(interpretation, basket)
     assert isinstance(decoded, Lists)
-    assert decoded.offsets.dtype == np.int64
+    assert decoded.offsets.dtype in (np.int32, np.int64)
     edges, content = decoded.offsets.tolist(), decoded.content.tolist()
     assert edges[0] == 0
     assert edges[-1] == len(content)

@@ -6,13 +6,15 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from vroot.decode.basket import Basket, split_basket
 from vroot.decode.compression import decompress
-from vroot.decode.interpretation import Array, Decoded, decode_basket
+from vroot.decode.interpretation import Array, Decoded, Lists, decode_basket
+from vroot.decode.offsets import SharedOffsets
 from vroot.decode.output import ColumnData, Output, allocate_output, inline_objects
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError, UnsupportedError
 from vroot.fetch import Piece, fetch
@@ -78,8 +80,24 @@ class _Task:
     column: Column
     parts: list[BasketRange]
     output: Output
+    shared: SharedOffsets
     counts: dict[int, Array] = field(default_factory=dict)
     cache: BasketCache | None = None
+
+    def key(self, basket: int) -> tuple[tuple[str, int, int], int] | None:
+        """What the offsets of a basket may have in common with those of other columns."""
+        spec = self.column.spec
+        kind = spec.interpretation
+        if spec.count_branch is None or not isinstance(kind, AsJagged) or kind.header_bytes:
+            return None
+        first, stop = self.edges[basket : basket + 2]
+        return (spec.count_branch, first, stop - first), kind.content.itemsize
+
+    @cached_property
+    def edges(self) -> list[int]:
+        """Entries where the baskets begin, and the end of the last."""
+        edges: list[int] = self.column.spec.baskets.edges.tolist()
+        return edges
 
     def put(self, part: BasketRange, decoded: Decoded) -> None:
         """Hand a basket to the output, and keep it if the next step begins in it."""
@@ -131,13 +149,15 @@ def read_columns(
     """
     results: list[ColumnData | None] = []
     tasks: list[_Task] = []
+    shared = SharedOffsets()
     for column in columns:
         stop = min(entry_stop, column.spec.num_entries)
         ready = _without_reading(column, min(entry_start, stop), stop)
         results.append(ready)
         if ready is None:
             parts = baskets_of_range(column.spec.baskets.edges, entry_start, stop)
-            task = _Task(column, parts, _allocate(column, parts), cache=cache)
+            output = _allocate(column, parts, shared)
+            task = _Task(column, parts, output, shared, cache=cache)
             _read_counts(task, urls=urls, store=store, executor=executor)
             tasks.append(task)
     pieces = [_piece(task, part) for task in tasks for part in task.parts if not _kept(task, part)]
@@ -148,9 +168,9 @@ def read_columns(
     return [next(read).output.finish() if result is None else result for result in results]
 
 
-def _allocate(column: Column, parts: list[BasketRange]) -> Output:
+def _allocate(column: Column, parts: list[BasketRange], shared: SharedOffsets) -> Output:
     try:
-        return allocate_output(column.spec, parts)
+        return allocate_output(column.spec, parts, shared)
     except (ValueError, OverflowError) as err:
         # NumPy's words for what no memory could hold; only a false store asks for that.
         raise ReferenceStoreError(f"branch {column.path!r} is too large: {err}") from err
@@ -225,7 +245,9 @@ def _decode(task: _Task, part: BasketRange, payload: memoryview, where: str) -> 
     spec = task.column.spec
     basket = part.basket
     try:
-        task.put(part, decode_basket(spec.interpretation, _basket(task, basket, payload)))
+        data = _basket(task, basket, payload)
+        decoded = decode_basket(spec.interpretation, data)
+        task.put(part, _with_shared_offsets(task, basket, data, decoded))
     except CorruptBasketError as err:
         raise CorruptBasketError(
             f"branch {task.column.path!r}, basket {basket}, {where}: {err}"
@@ -244,7 +266,19 @@ def _basket(task: _Task, basket: int, payload: memoryview) -> Basket:
         return Basket(np.zeros(0, np.uint8), entries, counts=np.zeros(entries, np.int64))
     uncompressed_bytes = int(spec.baskets.uncompressed_bytes[basket])
     plain = decompress(payload, spec.baskets.stored, uncompressed_bytes)
-    data = split_basket(plain, border_bytes, entries)
+    key = task.key(basket)
+    known = None if key is None else task.shared.find(*key)
+    data = split_basket(plain, border_bytes, entries, known)
     if basket in task.counts:
         return dataclasses.replace(data, counts=task.counts[basket])
     return data
+
+
+def _with_shared_offsets(task: _Task, basket: int, data: Basket, decoded: Decoded) -> Decoded:
+    """Give the offsets of a basket to the columns of the same counter, or have theirs."""
+    key = task.key(basket)
+    if key is None or data.offsets is None or data.item_offsets is not None:
+        return decoded
+    if not isinstance(decoded, Lists):
+        return decoded
+    return Lists(task.shared.add(*key, data.offsets, decoded.offsets), decoded.content)

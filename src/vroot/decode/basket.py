@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from vroot.decode.offsets import KnownOffsets, Offsets
 from vroot.exceptions import CorruptBasketError
 
 __all__ = ["Basket", "join_basket", "split_basket"]
 
 OFFSET = struct.Struct(">i")
+MAX_OFFSET = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,19 +28,27 @@ class Basket:
         The bytes of all entries, one after the other.
     entries : int
         Number of entries.
-    offsets : ndarray of int64, shape (entries + 1,), optional
+    offsets : ndarray of int32, shape (entries + 1,), optional
         Where the entries begin and end in `data`, if the basket stores it.
     counts : ndarray of integers, shape (entries,), optional
         Items in each entry according to the counter branch, for baskets without offsets.
+    item_offsets : ndarray of int32, shape (entries + 1,), optional
+        The offsets in items, if they are known.
     """
 
     data: npt.NDArray[np.uint8]
     entries: int
-    offsets: npt.NDArray[np.int64] | None = None
+    offsets: Offsets | None = None
     counts: npt.NDArray[Any] | None = None
+    item_offsets: Offsets | None = None
 
 
-def split_basket(payload: npt.NDArray[np.uint8], border_bytes: int, entries: int) -> Basket:
+def split_basket(
+    payload: npt.NDArray[np.uint8],
+    border_bytes: int,
+    entries: int,
+    known: KnownOffsets | None = None,
+) -> Basket:
     """Cut a basket's uncompressed bytes at its border.
 
     Parameters
@@ -49,6 +59,8 @@ def split_basket(payload: npt.NDArray[np.uint8], border_bytes: int, entries: int
         Length of the data (``fLast - fKeylen``).
     entries : int
         Entries in the basket.
+    known : KnownOffsets, optional
+        What the offsets may be; they are checked if they are not.
 
     Returns
     -------
@@ -75,19 +87,23 @@ def split_basket(payload: npt.NDArray[np.uint8], border_bytes: int, entries: int
             f"{tail.size} bytes of offsets do not belong to {entries} entries: expected "
             f"{OFFSET.size * (entries + 2)}"
         )
-    words = tail.view(">i4")
+    words = tail.view(">i4").astype(np.int32)
     if words[0] != entries + 1:
         raise CorruptBasketError(
             f"the list of offsets has length {words[0]}, expected {entries + 1}"
         )
-    offsets = np.empty(entries + 1, np.int64)
-    offsets[:-1] = words[1:-1]
-    if entries:
-        offsets[:-1] -= offsets[0]
+    if border_bytes and not entries:
+        raise CorruptBasketError(f"{border_bytes} bytes of data, but no entries")
+    if border_bytes > MAX_OFFSET:
+        raise CorruptBasketError(f"{border_bytes} bytes of data are beyond any offset")
+    offsets = words[1:]
+    offsets -= offsets[0]
     offsets[-1] = border_bytes
-    steps = np.diff(offsets)
-    if (steps < 0).any():
-        entry = int((steps < 0).argmax())
+    if known is not None and np.array_equal(offsets, known.in_bytes):
+        return Basket(data, entries, known.in_bytes, item_offsets=known.in_items)
+    falling = offsets[1:] < offsets[:-1]
+    if falling.any():
+        entry = int(falling.argmax())
         raise CorruptBasketError(
             f"entry {entry} of the basket ends before it begins: bytes {offsets[entry]} to "
             f"{offsets[entry + 1]}"

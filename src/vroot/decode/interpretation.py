@@ -14,6 +14,7 @@ import numpy.typing as npt
 from vroot.decode.basket import Basket
 from vroot.decode.bits import decode_bits
 from vroot.decode.forth import run_program
+from vroot.decode.offsets import Offsets
 from vroot.exceptions import CorruptBasketError, UnsupportedError
 from vroot.interpretations import (
     AsBits,
@@ -44,13 +45,14 @@ class Lists:
 
     Parameters
     ----------
-    offsets : ndarray of int64, shape (entries + 1,)
-        Where the lists begin and end in `content`; the first is 0.
+    offsets : ndarray of int64 or int32, shape (entries + 1,)
+        Where the lists begin and end in `content`; the first is 0. Those of a whole column are
+        int64.
     content : ndarray
         The items of all lists.
     """
 
-    offsets: npt.NDArray[np.int64]
+    offsets: Offsets
     content: Array
 
 
@@ -114,22 +116,16 @@ def _(
 
 @decode_basket.register
 def _(interpretation: AsJagged, basket: Basket) -> Decoded:
-    header, itemsize = interpretation.header_bytes, interpretation.content.itemsize
-    byte_counts = _byte_counts(interpretation, basket) - header
-    if (byte_counts < 0).any() or (byte_counts % itemsize).any():
-        entry = int(((byte_counts < 0) | (byte_counts % itemsize != 0)).argmax())
-        raise CorruptBasketError(
-            f"entry {entry} of the basket has {byte_counts[entry] + header} bytes, which are not a "
-            f"header of {header} bytes and a number of items of {itemsize} bytes each"
-        )
-    data = basket.data
+    header, data = interpretation.header_bytes, basket.data
+    offsets = basket.item_offsets
+    if offsets is None:
+        offsets = _item_offsets(interpretation, basket)
     if header and data.size:
         if basket.offsets is None:
             raise CorruptBasketError("entries with headers, but the basket stores no offsets")
         data = _without_headers(data, basket.offsets, header)
-    offsets = np.zeros(basket.entries + 1, np.int64)
-    np.cumsum(byte_counts // itemsize, out=offsets[1:])
-    if offsets[-1] * itemsize != data.size:
+    itemsize = interpretation.content.itemsize
+    if int(offsets[-1]) * itemsize != data.size:
         raise CorruptBasketError(
             f"{offsets[-1]} items of {itemsize} bytes in a basket of {data.size} bytes"
         )
@@ -221,10 +217,31 @@ def _unpack(interpretation: AsDouble32 | AsFloat16, data: npt.NDArray[np.uint8])
     return np.reshape(output, (-1, *shape))
 
 
-def _byte_counts(interpretation: AsJagged, basket: Basket) -> npt.NDArray[np.int64]:
-    """Bytes of each entry, its header included."""
+def _item_offsets(interpretation: AsJagged, basket: Basket) -> Offsets:
+    """Where the entries begin and end, in items."""
+    header, itemsize = interpretation.header_bytes, interpretation.content.itemsize
+    ends = _byte_offsets(interpretation, basket)
+    if header:
+        ends = ends - header * np.arange(ends.size)
+    offsets: Offsets = ends // itemsize
+    # Without a header they ascend, as has been seen when the basket was split.
+    wrong = offsets * itemsize != ends
+    if header:
+        wrong[1:] |= ends[1:] < ends[:-1]
+    if wrong.any():
+        entry = max(0, int(wrong.argmax()) - 1)
+        size = ends[entry + 1] - ends[entry] + header
+        raise CorruptBasketError(
+            f"entry {entry} of the basket has {size} bytes, which are not a header of {header} "
+            f"bytes and a number of items of {itemsize} bytes each"
+        )
+    return offsets
+
+
+def _byte_offsets(interpretation: AsJagged, basket: Basket) -> Offsets:
+    """Where the entries begin and end, in bytes, their headers included."""
     if basket.offsets is not None:
-        return np.diff(basket.offsets)
+        return basket.offsets
     if basket.counts is None:
         raise CorruptBasketError("the basket stores no offsets, and there is no counter branch")
     if basket.counts.size != basket.entries:
@@ -236,12 +253,14 @@ def _byte_counts(interpretation: AsJagged, basket: Basket) -> npt.NDArray[np.int
             f"the counter branch has counts from {basket.counts.min()} to {basket.counts.max()}, "
             f"for a basket of {basket.data.size} bytes"
         )
-    itemsize = interpretation.content.itemsize
-    return basket.counts.astype(np.int64) * itemsize + interpretation.header_bytes
+    offsets = np.zeros(basket.entries + 1, np.int64)
+    np.cumsum(basket.counts, out=offsets[1:])
+    offsets *= interpretation.content.itemsize
+    return offsets + interpretation.header_bytes * np.arange(basket.entries + 1)
 
 
 def _without_headers(
-    data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], header_bytes: int
+    data: npt.NDArray[np.uint8], offsets: Offsets, header_bytes: int
 ) -> npt.NDArray[np.uint8]:
     keep = np.ones(data.size, np.bool_)
     starts = offsets[:-1]
@@ -251,9 +270,10 @@ def _without_headers(
 
 
 def _find_strings(
-    interpretation: AsStrings, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]
+    interpretation: AsStrings, data: npt.NDArray[np.uint8], basket_offsets: Offsets
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Starts and lengths of the characters of each entry, by the stored offsets."""
+    offsets = basket_offsets.astype(np.int64)
     starts = offsets[:-1] + interpretation.header_bytes
     stops = offsets[1:]
     # A length byte must lie in its own entry before it is looked at.

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vroot.decode.interpretation import Array, Buffers, Decoded, Lists
+from vroot.decode.offsets import Offsets, SharedOffsets
 from vroot.interpretations import (
     AsBits,
     AsInline,
@@ -70,7 +71,9 @@ class Output(Protocol):
         ...
 
 
-def allocate_output(spec: BranchSpec, parts: Sequence[BasketRange]) -> Output:
+def allocate_output(
+    spec: BranchSpec, parts: Sequence[BasketRange], shared: SharedOffsets | None = None
+) -> Output:
     """Make the output of a column.
 
     Parameters
@@ -79,6 +82,8 @@ def allocate_output(spec: BranchSpec, parts: Sequence[BasketRange]) -> Output:
         The branch.
     parts : sequence of BasketRange
         The baskets that will be put.
+    shared : SharedOffsets, optional
+        What is known of the offsets of other columns.
 
     Returns
     -------
@@ -90,7 +95,7 @@ def allocate_output(spec: BranchSpec, parts: Sequence[BasketRange]) -> Output:
         case AsJagged(content, header):
             table = spec.baskets
             items = (table.border_bytes - header * table.entries) // content.itemsize
-            return _JaggedOutput(content, entries, parts, items)
+            return _JaggedOutput(content, parts, items, shared or SharedOffsets())
         case AsStrings():
             return _ListsOutput(entries, np.dtype(np.uint8))
         case AsBits(jagged=True):
@@ -108,15 +113,23 @@ def _empty(content: Numerical, length: int) -> Array:
     return np.empty((length, *shape), dtype)
 
 
+def _copy(items: Array, target: Array) -> None:
+    """Copy items to their place, in native byte order."""
+    if items.dtype.itemsize == target.dtype.itemsize:
+        target[...] = items
+    else:
+        # A NaN of any kind is a value like others: widening it is no mistake to warn of.
+        with np.errstate(invalid="ignore"):
+            target[...] = items
+
+
 class _FlatOutput:
     def __init__(self, array: Array) -> None:
         self.array = array
 
     def put(self, part: BasketRange, decoded: Decoded) -> None:
         stop = part.position + part.stop - part.start
-        # A NaN of any kind is a value like others: widening it is no mistake to warn of.
-        with np.errstate(invalid="ignore"):
-            self.array[part.position : stop] = decoded[part.start : part.stop]  # type: ignore[index]
+        _copy(decoded[part.start : part.stop], self.array[part.position : stop])  # type: ignore[index]
 
     def finish(self) -> ColumnData:
         return self.array
@@ -132,38 +145,51 @@ class _JaggedOutput:
     def __init__(
         self,
         content: Numerical,
-        entries: int,
         parts: Sequence[BasketRange],
         items: npt.NDArray[np.int64],
+        shared: SharedOffsets,
     ) -> None:
         wanted = items[[part.basket for part in parts]] if parts else np.zeros(0, np.int64)
         starts = np.cumsum(wanted) - wanted
+        self.parts = parts
         self.regions = {
             part.basket: start for part, start in zip(parts, starts.tolist(), strict=True)
         }
         self.content = _empty(content, int(wanted.sum()))
-        self.offsets = np.zeros(entries + 1, np.int64)
+        self.offsets: dict[int, Offsets] = {}
+        self.shared = shared
 
     def put(self, part: BasketRange, decoded: Decoded) -> None:
         offsets, content = decoded.offsets, decoded.content  # type: ignore[union-attr]
         region = self.regions[part.basket]
         first, last = int(offsets[part.start]), int(offsets[part.stop])
-        with np.errstate(invalid="ignore"):
-            self.content[region + first : region + last] = content[first:last]
-        stop = part.position + part.stop - part.start
-        if part.position == 0:
-            self.offsets[0] = region + first
-        np.add(
-            offsets[part.start + 1 : part.stop + 1],
-            region,
-            out=self.offsets[part.position + 1 : stop + 1],
-        )
+        _copy(content[first:last], self.content[region + first : region + last])
+        self.offsets[part.basket] = offsets
 
     def finish(self) -> ColumnData:
-        first, last = int(self.offsets[0]), int(self.offsets[-1])
-        if first:
-            self.offsets -= first
-        return Lists(self.offsets, self.content[first:last])
+        if not self.parts:
+            return Lists(np.zeros(1, np.int64), self.content)
+        begin, end = self.parts[0], self.parts[-1]
+        first = int(self.offsets[begin.basket][begin.start])
+        last = self.regions[end.basket] + int(self.offsets[end.basket][end.stop])
+        # Columns of one counter mostly have the very same arrays of offsets.
+        key = (begin.start, end.stop, *(id(self.offsets[part.basket]) for part in self.parts))
+        joined = self.shared.joined(key)
+        if joined is None:
+            joined = self._joined(first)
+            self.shared.join(key, joined)
+        return Lists(joined, self.content[first:last])
+
+    def _joined(self, first: int) -> npt.NDArray[np.int64]:
+        joined = np.empty(1 + sum(part.stop - part.start for part in self.parts), np.int64)
+        joined[0] = 0
+        for part in self.parts:
+            np.add(
+                self.offsets[part.basket][part.start + 1 : part.stop + 1],
+                self.regions[part.basket] - first,
+                out=joined[part.position + 1 : part.position + 1 + part.stop - part.start],
+            )
+        return joined
 
 
 class _ListsOutput:

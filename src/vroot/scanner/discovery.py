@@ -193,7 +193,13 @@ class Discovery:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             return Answer("unsupported", reason="there is no process that could deserialise it")
-        timer = threading.Timer(limit_s, process.kill)
+        expired = threading.Event()
+
+        def expire() -> None:
+            expired.set()
+            process.kill()
+
+        timer = threading.Timer(limit_s, expire)
         timer.start()
         try:
             content = msgspec.msgpack.encode(message)
@@ -207,9 +213,8 @@ class Discovery:
             pass  # it has died: said below
         finally:
             timer.cancel()
-            expired = not timer.is_alive() and process.poll() is not None
         self._stop()
-        what = f"in {limit_s:g} s" if expired else "without exhausting its process"
+        what = f"in {limit_s:g} s" if expired.is_set() else "without exhausting its process"
         return Answer("unsupported", reason=f"uproot could not deserialise it {what}")
 
     def _stop(self) -> None:
