@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -84,25 +84,29 @@ class _Task:
     counts: dict[int, Array] = field(default_factory=dict)
     cache: BasketCache | None = None
 
-    def key(self, basket: int) -> tuple[tuple[str, int, int], int] | None:
-        """What the offsets of a basket may have in common with those of other columns."""
+    @cached_property
+    def sizes(self) -> list[tuple[int, int, int, int]]:
+        """First entry, entries, border and uncompressed bytes of each basket.
+
+        As numbers of Python, which are quicker to take from a list than from arrays one by one.
+        """
+        table = self.column.spec.baskets
+        columns = (table.edges[:-1], table.entries, table.border_bytes, table.uncompressed_bytes)
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    @cached_property
+    def counter_and_itemsize(self) -> tuple[str, int] | None:
+        """What the offsets of baskets must have in common with those of other columns."""
         spec = self.column.spec
         kind = spec.interpretation
         if spec.count_branch is None or not isinstance(kind, AsJagged) or kind.header_bytes:
             return None
-        first, stop = self.edges[basket : basket + 2]
-        return (spec.count_branch, first, stop - first), kind.content.itemsize
-
-    @cached_property
-    def edges(self) -> list[int]:
-        """Entries where the baskets begin, and the end of the last."""
-        edges: list[int] = self.column.spec.baskets.edges.tolist()
-        return edges
+        return spec.count_branch, kind.content.itemsize
 
     def put(self, part: BasketRange, decoded: Decoded) -> None:
         """Hand a basket to the output, and keep it if the next step begins in it."""
         self.output.put(part, decoded)
-        if self.cache is not None and part.stop < self.column.spec.baskets.entries[part.basket]:
+        if self.cache is not None and part.stop < self.sizes[part.basket][1]:
             self.cache.put(self.column.path, part.basket, decoded)
 
 
@@ -160,7 +164,7 @@ def read_columns(
             task = _Task(column, parts, output, shared, cache=cache)
             _read_counts(task, urls=urls, store=store, executor=executor)
             tasks.append(task)
-    pieces = [_piece(task, part) for task in tasks for part in task.parts if not _kept(task, part)]
+    pieces = [piece for task in tasks for piece in _pieces(task)]
     fetch(pieces, urls=urls, store=store, executor=executor)
     if cache is not None:
         cache.turn()
@@ -224,61 +228,50 @@ def _kept(task: _Task, part: BasketRange) -> bool:
     return True
 
 
-def _piece(task: _Task, part: BasketRange) -> Piece:
-    """The fetching of one basket."""
-    manifest, basket = task.column.manifest, part.basket
-
-    def use(payload: memoryview, where: str) -> None:
-        _decode(task, part, payload, where)
-
-    return Piece(
-        int(manifest.source[basket]),
-        int(manifest.offset[basket]),
-        int(manifest.length[basket]),
-        use,
-        int(manifest.table.uncompressed_bytes[basket]),
-        manifest.inline.get(basket, b""),
-    )
+def _pieces(task: _Task) -> Iterator[Piece]:
+    """The fetching of the baskets that are not at hand."""
+    manifest = task.column.manifest
+    for part in task.parts:
+        if _kept(task, part):
+            continue
+        basket = part.basket
+        yield Piece(
+            int(manifest.source[basket]),
+            int(manifest.offset[basket]),
+            int(manifest.length[basket]),
+            partial(_decode, task, part),
+            task.sizes[basket][3],
+            manifest.inline.get(basket, b""),
+        )
 
 
 def _decode(task: _Task, part: BasketRange, payload: memoryview, where: str) -> None:
-    spec = task.column.spec
-    basket = part.basket
     try:
-        data = _basket(task, basket, payload)
-        decoded = decode_basket(spec.interpretation, data)
-        task.put(part, _with_shared_offsets(task, basket, data, decoded))
+        task.put(part, _decoded(task, part.basket, payload))
     except CorruptBasketError as err:
         raise CorruptBasketError(
-            f"branch {task.column.path!r}, basket {basket}, {where}: {err}"
+            f"branch {task.column.path!r}, basket {part.basket}, {where}: {err}"
         ) from err
 
 
-def _basket(task: _Task, basket: int, payload: memoryview) -> Basket:
+def _decoded(task: _Task, basket: int, payload: memoryview) -> Decoded:
     spec = task.column.spec
-    entries = int(spec.baskets.entries[basket])
-    border_bytes = int(spec.baskets.border_bytes[basket])
-    if (
-        isinstance(spec.interpretation, AsJagged)
-        and border_bytes == entries * spec.interpretation.header_bytes
-    ):
+    kind, stored = spec.interpretation, spec.baskets.stored
+    first, entries, border_bytes, uncompressed_bytes = task.sizes[basket]
+    if isinstance(kind, AsJagged) and border_bytes == entries * kind.header_bytes:
         # A basket without items has no chunk in the store, and needs none.
-        return Basket(np.zeros(0, np.uint8), entries, counts=np.zeros(entries, np.int64))
-    uncompressed_bytes = int(spec.baskets.uncompressed_bytes[basket])
-    plain = decompress(payload, spec.baskets.stored, uncompressed_bytes)
-    key = task.key(basket)
-    known = None if key is None else task.shared.find(*key)
-    data = split_basket(plain, border_bytes, entries, known)
-    if basket in task.counts:
-        return dataclasses.replace(data, counts=task.counts[basket])
-    return data
-
-
-def _with_shared_offsets(task: _Task, basket: int, data: Basket, decoded: Decoded) -> Decoded:
-    """Give the offsets of a basket to the columns of the same counter, or have theirs."""
-    key = task.key(basket)
-    if key is None or data.offsets is None or data.item_offsets is not None:
+        nothing = np.zeros(entries, np.int64)
+        return decode_basket(kind, Basket(np.zeros(0, np.uint8), entries, counts=nothing))
+    plain = decompress(payload, stored, uncompressed_bytes)
+    common = task.counter_and_itemsize
+    if common is None:
+        return decode_basket(kind, split_basket(plain, border_bytes, entries))
+    counter, itemsize = common
+    key = (counter, first, entries)
+    data = split_basket(plain, border_bytes, entries, task.shared.find(key, itemsize))
+    if data.offsets is None and basket in task.counts:
+        data = dataclasses.replace(data, counts=task.counts[basket])
+    decoded = decode_basket(kind, data)
+    if data.offsets is None or data.item_offsets is not None or not isinstance(decoded, Lists):
         return decoded
-    if not isinstance(decoded, Lists):
-        return decoded
-    return Lists(task.shared.add(*key, data.offsets, decoded.offsets), decoded.content)
+    return Lists(task.shared.add(key, itemsize, data.offsets, decoded.offsets), decoded.content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -135,7 +136,7 @@ class BasketTable:
     def __len__(self) -> int:
         return int(self.entries.size)
 
-    @property
+    @cached_property
     def edges(self) -> IndexArray:
         """Entry numbers where the baskets begin and end, shape (baskets + 1,)."""
         edges = np.zeros(len(self) + 1, np.int64)

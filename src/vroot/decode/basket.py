@@ -99,7 +99,7 @@ def split_basket(
     offsets = words[1:]
     offsets -= offsets[0]
     offsets[-1] = border_bytes
-    if known is not None and np.array_equal(offsets, known.in_bytes):
+    if known is not None and (offsets == known.in_bytes).all():
         return Basket(data, entries, known.in_bytes, item_offsets=known.in_items)
     falling = offsets[1:] < offsets[:-1]
     if falling.any():

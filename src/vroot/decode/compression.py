@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import struct
+import threading
 import zlib
 from collections.abc import Iterator
 
@@ -23,6 +24,16 @@ Bytes = npt.NDArray[np.uint8]
 
 XZ_MEMORY_BYTES = 256 << 20  # the highest preset needs 65 MB; a false header may ask for any
 LZ4_CHECKSUM = struct.Struct(">Q")
+
+
+class _Machines(threading.local):
+    """What a thread decompresses with: to make it takes as long as a small basket does."""
+
+    def __init__(self) -> None:
+        self.zstd = zstandard.ZstdDecompressor()
+
+
+MACHINES = _Machines()
 TAGS = (b"ZL", b"ZS", b"L4", b"XZ", b"CS")
 
 
@@ -106,7 +117,7 @@ def iterate_blocks(payload: memoryview) -> Iterator[tuple[bytes, memoryview, int
 def _decompress_blocks(payload: memoryview, uncompressed_bytes: int) -> Bytes:
     # All headers are checked before anything is allocated, so that a false length costs nothing.
     blocks = list(iterate_blocks(payload))
-    total = sum(size for _, _, size in blocks)
+    total = blocks[0][2] if len(blocks) == 1 else sum(size for _, _, size in blocks)
     if total != uncompressed_bytes:
         raise CorruptBasketError(
             f"the blocks hold {total} uncompressed bytes, expected {uncompressed_bytes}"
@@ -159,8 +170,7 @@ def _unzstd(data: memoryview, size: int) -> bytes:
     stated = zstandard.frame_content_size(data)
     if stated not in (-1, size):
         raise CorruptBasketError(f"the zstd frame states {stated} bytes, expected {size}")
-    machine = zstandard.ZstdDecompressor()
-    return machine.decompress(data, max_output_size=size, allow_extra_data=False)
+    return MACHINES.zstd.decompress(data, max_output_size=size, allow_extra_data=False)
 
 
 def _unxz(data: memoryview, size: int) -> bytes:

@@ -170,6 +170,8 @@ def _items(content: Numerical, data: npt.NDArray[np.uint8]) -> Array:
     """Interpret bytes that are nothing but items."""
     if isinstance(content, AsDouble32 | AsFloat16):
         return _unpack(content, data)
+    if content.from_dtype.kind in "biuf":
+        return data.view(content.from_dtype)
     dtype, shape = split_dtype(content.from_dtype)
     if isinstance(content, AsStridedObjects) and content.header_bytes:
         dtype = _behind_header(dtype, content.header_bytes)

@@ -40,7 +40,7 @@ class LocalStore:
     """Byte ranges of local files, by positioned reads that need no lock between threads."""
 
     max_gap_bytes = 64 << 10
-    max_request_bytes = 8 << 20
+    max_request_bytes = 1 << 20
 
     @property
     def concurrency(self) -> int:
