@@ -60,7 +60,7 @@ def split_basket(
     entries : int
         Entries in the basket.
     known : KnownOffsets, optional
-        What the offsets may be; they are checked if they are not.
+        What the offsets of so many entries may be; they are checked if they are not.
 
     Returns
     -------
