@@ -1,125 +1,120 @@
-"""Time vroot against uproot, both in one run, as medians of interleaved repetitions.
+"""Time vroot against uproot and against the limit, all in one run.
 
-``python compat/bench/run.py [case …] [--repeat N] [--json FILE]``; the files are generated, seeded,
-in a temporary folder.
+``python compat/bench/run.py [case …] [--repeat N] [--scale F] [--json FILE]``
+
+The times are medians of interleaved repetitions, each from a fresh open: the file is opened, read
+and closed, with no caches of uproot's. Both readers run in one process that has imported them, the
+ROOT files are in the system's page cache for both, and both have their default settings. Before
+anything is timed, their answers are compared.
+
+The limit is what `compat.bench.limit` describes, the peak memory what `compat.bench.memory` does.
+The files are generated, seeded, in a temporary folder, except for those of the cases vectors,
+nested and physlite: these are from the data folder of the comparison, and are left out without it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
+import sys
 import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-import uproot
+if not __package__:
+    # Run as a file, this folder is searched for modules instead of the one above the package.
+    sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-import vroot
+from compat.bench.cases import CASES, run_case
+from compat.bench.generate import Data
+from compat.bench.machine import describe_machine
+from compat.bench.measure import Result
+from compat.census import DataError
 
-BRANCHES = 1500
-BASKETS = 20
-ENTRIES_PER_BASKET = 500
+__all__ = ["main"]
 
-
-@dataclass(frozen=True)
-class Result:
-    """Medians of one case.
-
-    Parameters
-    ----------
-    case : str
-        What was timed.
-    baseline_s, vroot_s : float
-        Seconds that uproot (or what the case names) and vroot took.
-    """
-
-    case: str
-    baseline_s: float
-    vroot_s: float
-
-    @property
-    def ratio(self) -> float:
-        """How many times longer the baseline took."""
-        return self.baseline_s / self.vroot_s
+HEADINGS = (
+    "case", "uproot s", "vroot s", "ratio", "limit s", "x limit", "uproot MB", "vroot MB", "goal",
+    "met",
+)  # fmt: skip
+LEFT_ALIGNED = ("case", "goal", "met")
 
 
-def write_wide(path: Path) -> None:
-    """Write a file like a NanoAOD with all its trigger flags: many branches, small baskets."""
-    rng = np.random.default_rng(1)
-    dtypes = [np.dtype(("?", "f4", "i4")[i % 3]) for i in range(BRANCHES)]
-    names = [f"HLT_path_number_{i:04d}" for i in range(BRANCHES)]
-    with uproot.recreate(path, compression=uproot.ZLIB(1)) as file:
-        tree = file.mktree("Events", dict(zip(names, dtypes, strict=True)))
-        for _ in range(BASKETS):
-            values = rng.integers(0, 2, (BRANCHES, ENTRIES_PER_BASKET))
-            tree.extend(
-                {
-                    name: row.astype(dtype)
-                    for name, row, dtype in zip(names, values, dtypes, strict=True)
-                }
-            )
+def cells(result: Result, *, judged: bool) -> tuple[str, ...]:
+    """Put a result into the cells of the table."""
+    words = {True: "yes", False: "NO", None: "?"}
+
+    def show(value: float | None, digits: int) -> str:
+        return "" if value is None else f"{value:.{digits}f}"
+
+    def show_megabytes(value: int | None) -> str:
+        return "" if value is None else f"{value / 1e6:.1f}"
+
+    return (
+        f"{result.case}: {result.title}",
+        show(result.uproot_s, 4),
+        show(result.vroot_s, 4),
+        show(result.ratio, 2),
+        show(result.limit_s, 4),
+        show(result.of_limit, 2),
+        show_megabytes(result.uproot_bytes),
+        show_megabytes(result.vroot_bytes),
+        str(result.goal),
+        words[result.met] if judged else "-",
+    )
 
 
-def interleave(case: str, baseline: Callable[[], object], ours: Callable[[], object],
-               repeat: int) -> Result:  # fmt: skip
-    """Time two functions in turn."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(repeat):
-        for function, into in zip((baseline, ours), times, strict=True):
-            start = time.perf_counter()
-            function()
-            into.append(time.perf_counter() - start)
-    return Result(case, *(statistics.median(each) for each in times))
+def print_table(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows under the headings."""
+    lines = [HEADINGS, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        aligned = [
+            cell.ljust(width) if heading in LEFT_ALIGNED else cell.rjust(width)
+            for heading, cell, width in zip(HEADINGS, line, widths, strict=True)
+        ]
+        print("  ".join(aligned).rstrip())
 
 
-def scan(folder: Path, repeat: int) -> list[Result]:
-    """Scanning, and opening what was scanned, against uproot's opening and listing."""
-    path, refs = folder / "wide.root", folder / "refs.json"
-    write_wide(path)
-    size = f"{BRANCHES} branches, {BRANCHES * BASKETS} baskets"
-
-    def uproot_listing() -> None:
-        with uproot.open(path) as file:
-            file["Events"].keys()
-
-    def vroot_listing() -> None:
-        vroot.open(refs)["Events"].keys()
-
-    def vroot_scan() -> None:
-        vroot.scan(path, refs)
-
-    return [
-        interleave(f"scan ({size}) / open + keys", uproot_listing, vroot_scan, repeat),
-        interleave(f"open + keys ({size})", uproot_listing, vroot_listing, repeat),
-    ]
-
-
-CASES: dict[str, Callable[[Path, int], list[Result]]] = {"scan": scan}
-
-
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the cases that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("case", nargs="*", choices=[[], *CASES], help="cases (default: all)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("case", nargs="*", help=f"of {', '.join(CASES)} (default: all)")
     parser.add_argument("--repeat", type=int, default=5, help="repetitions (default: 5)")
+    parser.add_argument("--scale", type=float, default=1.0, help="size of the data (default: 1)")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
+    unknown = sorted(set(options.case) - CASES.keys())
+    if unknown or options.repeat < 1 or options.scale <= 0:
+        parser.error(f"unknown cases: {unknown}" if unknown else "not a positive number")
+    machine = describe_machine()
+    print(", ".join(f"{name} {value}" for name, value in machine.items()))
     results: list[Result] = []
-    for name in options.case or CASES:
-        with tempfile.TemporaryDirectory() as folder:
-            results += CASES[name](Path(folder), options.repeat)
-    print(f"{'case':70} {'uproot s':>9} {'vroot s':>9} {'ratio':>7}")
-    for result in results:
-        print(
-            f"{result.case:70} {result.baseline_s:9.4f} {result.vroot_s:9.4f} {result.ratio:7.2f}"
-        )
+    with tempfile.TemporaryDirectory() as folder:
+        data = Data(Path(folder), options.scale)
+        for name in options.case or CASES:
+            try:
+                results.append(run_case(CASES[name], data, options.repeat))
+            except DataError as error:
+                print(f"{name}: left out: {error}")
+    judged = options.scale == 1
+    if not judged:
+        print(f"The goals are for --scale 1, and not judged at {options.scale:g}.")
+    print_table([cells(result, judged=judged) for result in results])
     if options.json is not None:
-        rows = [asdict(result) | {"ratio": result.ratio} for result in results]
-        options.json.write_text(json.dumps(rows, indent=1))
+        options.json.write_text(
+            json.dumps(
+                {
+                    "machine": machine,
+                    "repeat": options.repeat,
+                    "scale": options.scale,
+                    "results": [result.row() for result in results],
+                },
+                indent=1,
+            )
+        )
 
 
 if __name__ == "__main__":
