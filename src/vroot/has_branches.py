@@ -8,10 +8,7 @@ from concurrent.futures import Executor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
-import numpy as np
-
-from vroot.exceptions import KeyInFileError
-from vroot.filters import Filter, no_filter, regularize_filter
+from vroot.filters import Filter
 from vroot.grouping import read_together
 from vroot.library import How
 from vroot.listing import Listing
@@ -39,6 +36,8 @@ class HasBranches(Listing["TBranch"]):
         Path of the node in the store.
     """
 
+    _separator = "/"
+
     def __init__(self, file: File, path: str) -> None:
         self._file = file
         self._path = path
@@ -54,11 +53,6 @@ class HasBranches(Listing["TBranch"]):
     @property
     def tree(self) -> TTree:
         """The tree that this is or belongs to."""
-        raise NotImplementedError
-
-    @property
-    def object_path(self) -> str:
-        """Path in the ROOT file, with cycle and, after a colon, branch names."""
         raise NotImplementedError
 
     @property
@@ -96,54 +90,16 @@ class HasBranches(Listing["TBranch"]):
         """The branches directly under this one, in the order of the ROOT file."""
         return [self._branch(text) for text in self._components]
 
+    @property
+    def _members(self) -> list[TBranch]:
+        return self.branches
+
     def __len__(self) -> int:
         return len(self._components)
 
-    def __iter__(self) -> Iterator[Any]:
-        # As in uproot: the values of this mapping, not its keys.
-        return iter(self.branches)
-
-    def __contains__(self, where: object) -> bool:
-        try:
-            self[where]  # type: ignore[index]
-        except (KeyError, TypeError):
-            return False
-        return True
-
-    def __getitem__(self, where: str | int) -> TBranch:
-        if isinstance(where, int | np.integer):
-            return self.branches[where]
-        if not isinstance(where, str):
-            raise TypeError(f"where must be an integer or a string, not {where!r}")
-        found = self._find(where.removeprefix("/"), recursive=not where.startswith("/"))
-        if found is None:
-            raise KeyInFileError(
-                where,
-                keys=self.keys(recursive=not where.startswith("/")),
-                file_path=self._file.file_path,
-                object_path=self.object_path,
-            )
-        return found
-
-    def _find(self, where: str, *, recursive: bool) -> TBranch | None:
-        text = self._lookup.get(where)
-        if text is not None:
-            return self._branch(text)
-        if "/" in where:
-            this: HasBranches | None = self
-            for piece in where.split("/"):
-                if piece and this is not None:
-                    this = this._find(piece, recursive=True)
-            return this if this is not self else None  # type: ignore[return-value]
-        return self._find_below(where) if recursive else None
-
-    def _find_below(self, name: str) -> TBranch | None:
-        for branch in self.branches:
-            text = branch._lookup.get(name)
-            found = branch._branch(text) if text is not None else branch._find_below(name)
-            if found is not None:
-                return found
-        return None
+    def _directly(self, name: str) -> TBranch | None:
+        text = self._lookup.get(name)
+        return None if text is None else self._branch(text)
 
     # --- listings
 
@@ -182,33 +138,14 @@ class HasBranches(Listing["TBranch"]):
             raise TypeError(
                 f"filter_branch must be None or a function: TBranch -> bool, not {filter_branch!r}"
             )
-        accepts_name = regularize_filter(filter_name)
-        accepts_type = regularize_filter(filter_typename)
-        seen: set[str] = set()
-        for path, branch in self._walk(recursive=recursive):
-            name = branch.name
-            if accepts_name is not no_filter and not (
-                accepts_name(name)
-                or (path != name and accepts_name(path))
-                or accepts_name("/" + path)
-            ):
-                continue
-            if accepts_type is not no_filter and not accepts_type(branch.typename):
-                continue
-            if filter_branch is not None and not filter_branch(branch):
-                continue
-            shown = path if full_paths else name
-            if ignore_duplicates and shown in seen:
-                continue
-            seen.add(shown)
-            yield shown, branch
-
-    def _walk(self, *, recursive: bool, prefix: str = "") -> Iterator[tuple[str, TBranch]]:
-        for branch in self.branches:
-            path = prefix + branch.name
-            yield path, branch
-            if recursive:
-                yield from branch._walk(recursive=True, prefix=path + "/")
+        return self._filtered(
+            filter_name,
+            filter_typename,
+            filter_branch,
+            recursive=recursive,
+            full_paths=full_paths,
+            ignore_duplicates=ignore_duplicates,
+        )
 
     def show(
         self,

@@ -9,14 +9,12 @@ from concurrent.futures import Executor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
-import numpy as np
-
-from vroot.exceptions import KeyInFileError, UnsupportedError
-from vroot.filters import Filter, no_filter, regularize_filter
+from vroot.exceptions import UnsupportedError
+from vroot.filters import Filter, no_filter
 from vroot.frames import to_frame
 from vroot.library import How, regularize_library
 from vroot.listing import Listing
-from vroot.ntuple.numpy_arrays import group_fields, to_numpy, to_pandas
+from vroot.ntuple.numpy_arrays import group_fields, to_plain
 from vroot.plan import regularize_entry_range
 from vroot.steps import Report, bytes_of_size
 
@@ -33,6 +31,8 @@ FieldFilter: TypeAlias = Callable[["RField"], bool] | None
 
 class HasFields(Listing["RField"]):
     """What RNTuples and fields have in common: they are mappings of fields."""
+
+    _separator = "."
 
     @property
     def ntuple(self) -> RNTuple:
@@ -71,50 +71,29 @@ class HasFields(Listing["RField"]):
 
     # --- fields
 
-    def __len__(self) -> int:
-        return len(self.fields)
+    @property
+    def object_path(self) -> str:
+        """Path of the RNTuple in the ROOT file, with its cycle."""
+        return self.ntuple.object_path
 
-    def __iter__(self) -> Iterator[Any]:
-        # As in uproot: the values of this mapping, not its keys.
-        return iter(self.fields)
+    @property
+    def _members(self) -> list[RField]:
+        return self.fields
+
+    @property
+    def _listed(self) -> list[RField]:
+        # What is in a variant has no name of its own: it is read with the variant.
+        return [field for field in self.fields if not field.in_variant]
 
     @cached_property
     def _lookup(self) -> dict[str, RField]:
         return {field.name: field for field in self.fields}
 
-    def __getitem__(self, where: str | int) -> RField:
-        if isinstance(where, int | np.integer):
-            return self.fields[where]
-        if not isinstance(where, str):
-            raise TypeError(f"where must be an integer or a string, not {where!r}")
-        path = where.replace("/", ".").replace("\\", ".")
-        recursive = not path.startswith(".")
-        found = self._find(path.removeprefix("."), recursive=recursive)
-        if found is None:
-            raise KeyInFileError(
-                where,
-                keys=self.keys(recursive=recursive),
-                file_path=self.file.file_path,
-                object_path=self.ntuple.object_path,
-            )
-        return found
+    def _directly(self, name: str) -> RField | None:
+        return self._lookup.get(name)
 
-    def _find(self, path: str, *, recursive: bool) -> RField | None:
-        found = self._lookup.get(path)
-        if found is not None:
-            return found
-        if "." in path:
-            this: HasFields | None = self
-            for piece in path.split("."):
-                if piece and this is not None:
-                    this = this._find(piece, recursive=True)
-            return this if this is not self else None  # type: ignore[return-value]
-        if recursive:
-            for field in self.fields:
-                found = field._find(path, recursive=True)
-                if found is not None:
-                    return found
-        return None
+    def _path_of(self, where: str) -> str:
+        return where.replace("/", ".").replace("\\", ".")
 
     # --- listings
 
@@ -163,36 +142,14 @@ class HasFields(Listing["RField"]):
             raise TypeError(
                 f"filter_field must be None or a function: RField -> bool, not {filter_field!r}"
             )
-        accepts_name = regularize_filter(filter_name)
-        accepts_type = regularize_filter(filter_typename)
-        seen: set[str] = set()
-        for path, field in self._walk(recursive=recursive):
-            name = field.name
-            if accepts_name is not no_filter and not (
-                accepts_name(name)
-                or (path != name and accepts_name(path))
-                or accepts_name("." + path)
-            ):
-                continue
-            if accepts_type is not no_filter and not accepts_type(field.typename):
-                continue
-            if filter_field is not None and not filter_field(field):
-                continue
-            shown = path if full_paths else name
-            if ignore_duplicates and shown in seen:
-                continue
-            seen.add(shown)
-            yield shown, field
-
-    def _walk(self, *, recursive: bool, prefix: str = "") -> Iterator[tuple[str, RField]]:
-        for field in self.fields:
-            # What is in a variant has no name of its own: it is read with the variant.
-            if field.in_variant:
-                continue
-            path = prefix + field.name
-            yield path, field
-            if recursive:
-                yield from field._walk(recursive=True, prefix=path + ".")
+        return self._filtered(
+            filter_name,
+            filter_typename,
+            filter_field,
+            recursive=recursive,
+            full_paths=full_paths,
+            ignore_duplicates=ignore_duplicates,
+        )
 
     def show(
         self,
@@ -377,11 +334,7 @@ class HasFields(Listing["RField"]):
             records = member_of(records, step)
         if name == "ak" and how is None:
             return records
-        parts = {field: records[field] for field in records.fields}
-        if name != "ak":
-            parts = {field: to_numpy(array, field) for field, array in parts.items()}
-        if name == "pd":
-            parts = {field: to_pandas(array, field, start) for field, array in parts.items()}
+        parts = {field: to_plain(records[field], field, name, start) for field in records.fields}
         if name == "pd" and how is None:
             return to_frame(list(parts.items()))
         return group_fields(parts, how)

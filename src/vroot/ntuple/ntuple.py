@@ -17,7 +17,7 @@ from vroot.library import regularize_library
 from vroot.model import Manifest, NTupleSpec
 from vroot.ntuple.fields import FieldNames, FormBuilder, Selection
 from vroot.ntuple.has_fields import HasFields, member_of
-from vroot.ntuple.numpy_arrays import to_numpy, to_pandas
+from vroot.ntuple.numpy_arrays import to_plain
 from vroot.ntuple.read import read_buffers
 from vroot.ntuple.schema import NTupleSchema, column_path
 from vroot.plan import regularize_entry_range
@@ -455,14 +455,8 @@ class RField(HasFields):
             access_log=access_log,
             ak_add_doc=ak_add_doc,
         )
-        array = member_of(records, self.name)
-        if name == "ak":
-            return array
-        converted = to_numpy(array, self.name)
-        if name == "np":
-            return converted
         start, _ = regularize_entry_range(self.num_entries, entry_start, entry_stop)
-        return to_pandas(converted, self.name, start)
+        return to_plain(member_of(records, self.name), self.name, name, start)
 
 
 def _all_forms(form: Any) -> Iterator[Any]:

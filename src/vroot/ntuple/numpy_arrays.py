@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from vroot.exceptions import UnsupportedError
 from vroot.frames import to_series
-from vroot.library import How
+from vroot.library import How, LibraryName
 
-__all__ = ["group_fields", "to_numpy", "to_pandas"]
+__all__ = ["group_fields", "to_plain"]
 
 
-def to_numpy(array: Any, name: str) -> npt.NDArray[Any]:
-    """Turn an Awkward Array into a NumPy array, as uproot does for fields.
+def to_plain(array: Any, name: str, library: LibraryName, entry_start: int) -> Any:
+    """Turn an Awkward Array into one of NumPy or pandas, as uproot does for fields.
 
     Parameters
     ----------
@@ -24,26 +24,39 @@ def to_numpy(array: Any, name: str) -> npt.NDArray[Any]:
         One item an entry.
     name : str
         Name of the field, for errors.
+    library : "ak", "np" or "pd"
+        What to make of it; "ak" leaves it as it is.
+    entry_start : int
+        The first entry, where the index of pandas begins.
 
     Returns
     -------
-    ndarray
-        Of numbers, strings or structs where all items are alike, and of objects otherwise.
+    ak.Array, ndarray or Series
+        One item an entry: numbers, strings or structs where all are alike, and otherwise objects.
 
     Raises
     ------
     UnsupportedError
         If that is not possible.
+    MissingExtraError
+        If pandas is not installed.
     """
+    if library == "ak":
+        return array
+    try:
+        converted = _to_numpy(array)
+        return converted if library == "np" else to_series(converted, entry_start)
+    except (ValueError, TypeError, AttributeError, IndexError) as err:
+        raise UnsupportedError(
+            f'field {name!r} has no form for library="{library}": use library="ak": {err}'
+        ) from err
+
+
+def _to_numpy(array: Any) -> npt.NDArray[Any]:
     try:
         converted: npt.NDArray[Any] = array.to_numpy()
     except (ValueError, TypeError):
-        try:
-            converted = _nested(array)
-        except (ValueError, TypeError, AttributeError, IndexError) as err:
-            raise UnsupportedError(
-                f'field {name!r} has no form for library="np": use library="ak"'
-            ) from err
+        converted = _nested(array)
     return converted
 
 
@@ -72,38 +85,6 @@ def _structs(records: Any) -> npt.NDArray[Any]:
     dtypes = [column.dtype if column.ndim == 1 else np.dtype(object) for column in columns]
     rows = [tuple(column[i] for column in columns) for i in range(len(records))]
     return np.array(rows, dtype=list(zip(records.fields, dtypes, strict=True)))
-
-
-def to_pandas(array: npt.NDArray[Any], name: str, entry_start: int) -> Any:
-    """Make a pandas Series of what `to_numpy` gave.
-
-    Parameters
-    ----------
-    array : ndarray, shape (entries,)
-        The items.
-    name : str
-        Name of the field, for errors.
-    entry_start : int
-        The first entry, where the index begins.
-
-    Returns
-    -------
-    pandas.Series
-        One item an entry.
-
-    Raises
-    ------
-    UnsupportedError
-        If pandas cannot hold the items.
-    MissingExtraError
-        If pandas is not installed.
-    """
-    try:
-        return to_series(array, entry_start)
-    except ValueError as err:
-        raise UnsupportedError(
-            f'field {name!r} has no form for library="pd": use library="ak": {err}'
-        ) from err
 
 
 def group_fields(arrays: Mapping[str, Any], how: How) -> Any:
