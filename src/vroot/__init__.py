@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vroot import exceptions
 from vroot._version import __version__
 from vroot.branch import TBranch
+from vroot.cache import LRUArrayCache, LRUCache
 from vroot.directory import Directory
 from vroot.exceptions import KeyInFileError, MissingExtraError, VrootError
 from vroot.file import File
@@ -34,6 +35,8 @@ __all__ = [
     "HasBranches",
     "HasFields",
     "KeyInFileError",
+    "LRUArrayCache",
+    "LRUCache",
     "RField",
     "RNTuple",
     "TBranch",

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vroot.cache import ArrayCache, regularize_array_cache
 from vroot.engine import Column
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
-from vroot.grouping import read_one
+from vroot.grouping import AddDoc, Options, read_one
 from vroot.has_branches import HasBranches
 from vroot.interpretations import AsGrouped, Interpretation
+from vroot.library import regularize_library
 from vroot.model import BranchSpec
 from vroot.names import component_name
 from vroot.plan import regularize_entry_range
@@ -91,6 +93,12 @@ class TBranch(HasBranches):
     def object_path(self) -> str:
         """Path in the ROOT file: that of the tree, a colon, and the names of the branches."""
         return f"{self._parent.object_path}{':' if self.top_level else '/'}{self.name}"
+
+    @property
+    def cache_key(self) -> str:
+        """What names this among all files, as part of the keys of caches."""
+        separator = ":" if self.top_level else "/"
+        return f"{self._parent.cache_key}{separator}{self.name}({self.index})"
 
     @property
     def index(self) -> int:
@@ -181,7 +189,9 @@ class TBranch(HasBranches):
         *,
         decompression_executor: Executor | None = None,
         interpretation_executor: Executor | None = None,
+        array_cache: ArrayCache = "inherit",
         library: Any = "ak",
+        ak_add_doc: AddDoc = False,
     ) -> Any:
         """Read the branch.
 
@@ -192,9 +202,14 @@ class TBranch(HasBranches):
         entry_start, entry_stop : int, optional
             Half-open range of entries; negative ones count from the end.
         decompression_executor, interpretation_executor : Executor, optional
-            The first one that is given decodes the baskets.
+            The first one that is given decodes the baskets; any object with `submit` or `map`.
+        array_cache : "inherit", None, MutableMapping, int or str
+            As in `arrays`.
         library : "ak", "np" or "pd"
             Awkward or NumPy array, or pandas Series.
+        ak_add_doc : bool or dict
+            Whether the title becomes the parameter ``__doc__`` of an Awkward Array; for a branch
+            that groups others, also as in `arrays`.
 
         Returns
         -------
@@ -214,8 +229,13 @@ class TBranch(HasBranches):
                 f"read as {interpretation!r}"
             )
         start, stop = regularize_entry_range(self.num_entries, entry_start, entry_stop)
-        executor = decompression_executor or interpretation_executor
-        return read_one(self, (start, stop), executor, library)
+        options = Options(
+            regularize_library(library),
+            executor=decompression_executor or interpretation_executor,
+            ak_add_doc=ak_add_doc,
+            array_cache=regularize_array_cache(array_cache, self._file),
+        )
+        return read_one(self, (start, stop), options)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.array(library="np")

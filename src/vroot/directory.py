@@ -67,7 +67,6 @@ class Directory(Closes, Mapping[str, Any]):
         self._opened = file
         self._path = path
         self._names = names
-        self._made: dict[str, Any] = {}
 
     def __repr__(self) -> str:
         return f"<Directory {'/' + '/'.join(self._names)!r} at 0x{id(self):012x}>"
@@ -115,9 +114,16 @@ class Directory(Closes, Mapping[str, Any]):
         return keys
 
     def _get(self, key: _Key) -> Any:
-        if key.path not in self._made:
-            self._made[key.path] = self._make(key)
-        return self._made[key.path]
+        cache = self.file.object_cache
+        if cache is None:
+            return self._make(key)
+        name = f"{self.file.uuid}:{key.path}"
+        found = cache.get(name)
+        # A cache may have what belongs to the same file opened before.
+        if found is None or getattr(found, "file", self.file) is not self.file:
+            found = self._make(key)
+            cache[name] = found
+        return found
 
     def _make(self, key: _Key) -> Any:
         match key.spec:

@@ -6,13 +6,14 @@ import os
 import re
 import uuid
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from vroot.cache import ArrayCache, LRUCache, made_array_cache, made_object_cache
 from vroot.directory import Directory
 from vroot.engine import BasketCache, read_columns
 from vroot.exceptions import ReferenceStoreError, StaleReferencesWarning
@@ -45,6 +46,8 @@ class File(Directory):
         Options for fsspec, for reading the source.
     verify_sources : bool
         Whether to check that the ROOT file is what was scanned, before it is first read.
+    object_cache, array_cache : optional
+        As in `vroot.open`.
     """
 
     def __init__(
@@ -54,8 +57,12 @@ class File(Directory):
         storage_options: Mapping[str, Any] | None = None,
         *,
         verify_sources: bool = True,
+        object_cache: MutableMapping[str, Any] | int | None = 100,
+        array_cache: ArrayCache = None,
     ) -> None:
         super().__init__(None, "", ())
+        self.object_cache = made_object_cache(object_cache)
+        self.array_cache = made_array_cache(array_cache)
         self.references = references
         self._file_path = file_path
         self._storage_options = storage_options
@@ -67,8 +74,15 @@ class File(Directory):
         return f"<File {self._file_path!r} at 0x{id(self):012x}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        arguments = (self.references, self._file_path, self._storage_options, self._verify)
-        return (_reopen, arguments)
+        # What is in the caches stays behind.
+        caches = [
+            each if isinstance(each, LRUCache) else None
+            for each in (self.object_cache, self.array_cache)
+        ]
+        return (
+            _reopen,
+            (self.references, self._file_path, self._storage_options, self._verify, *caches),
+        )
 
     @property
     def file(self) -> File:
@@ -158,9 +172,21 @@ class File(Directory):
 
 
 def _reopen(
-    references: References, file_path: str, storage_options: Mapping[str, Any] | None, verify: bool
+    references: References,
+    file_path: str,
+    storage_options: Mapping[str, Any] | None,
+    verify: bool,
+    object_cache: LRUCache | None,
+    array_cache: LRUCache | None,
 ) -> File:
-    return File(references, file_path, storage_options, verify_sources=verify)
+    return File(
+        references,
+        file_path,
+        storage_options,
+        verify_sources=verify,
+        object_cache=object_cache,
+        array_cache=array_cache,
+    )
 
 
 def split_object_path(path: str) -> tuple[str, str | None]:
@@ -196,6 +222,8 @@ def _is_local_file(location: str) -> bool:
 def open_file(
     path: Any,
     *,
+    object_cache: MutableMapping[str, Any] | int | None = 100,
+    array_cache: ArrayCache = None,
     storage_options: Mapping[str, Any] | None = None,
     verify_sources: bool = True,
 ) -> Any:
@@ -208,6 +236,13 @@ def open_file(
         ``{"refs.json": "object"}``; the references themselves, as `vroot.scan` returns them; or a
         ROOT file, for which a fresh sidecar (``file.root.refs.json``) is used, or else a scan in
         memory.
+    object_cache : None, MutableMapping or int
+        Where trees and other objects are kept when they have been looked up, or how many of them
+        the file keeps.
+    array_cache : None, MutableMapping, int or str
+        Where arrays of branches and fields are kept when they have been read, or how much memory
+        such as "100 MB" the file keeps for them, unless a call of `arrays` says otherwise. Unlike
+        in uproot, the file keeps none by default: reading again is quick, and takes no memory.
     storage_options : mapping, optional
         Options for fsspec, where it is used.
     verify_sources : bool
@@ -229,11 +264,14 @@ def open_file(
     MissingExtraError
         If a ROOT file has no references and cannot be scanned here.
     """
+    options: dict[str, Any] = {
+        "verify_sources": verify_sources,
+        "object_cache": object_cache,
+        "array_cache": array_cache,
+    }
     if isinstance(path, Mapping) and "refs" in path:
         references = _in_memory(path)
-        return File(
-            references, "references in memory", storage_options, verify_sources=verify_sources
-        )
+        return File(references, "references in memory", storage_options, **options)
     object_path: str | None = None
     if isinstance(path, Mapping):
         if len(path) != 1:
@@ -248,7 +286,7 @@ def open_file(
         raise TypeError(f"path must be a string, a path, or a mapping, not {path!r}")
     location = os.fspath(path)
     references = _references_of(location, storage_options)
-    file = File(references, location, storage_options, verify_sources=verify_sources)
+    file = File(references, location, storage_options, **options)
     return file if object_path is None else file[object_path]
 
 

@@ -2,26 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from vroot.cache import copied
 from vroot.engine import BasketCache
 from vroot.interpretations import AsBits, AsGrouped, AsJagged
 from vroot.language import Computed
-from vroot.library import How, LibraryName, group, regularize_library, to_library
+from vroot.library import How, LibraryName, group, to_library
 
 if TYPE_CHECKING:
     from vroot.branch import TBranch
     from vroot.file import File
+    from vroot.has_branches import HasBranches
 
-__all__ = ["Selection", "branches_of", "leaves_of", "read_one", "read_together"]
-
-
-#: Names and branches or expressions that are to be read, and what they are to be cut by.
-Selection: TypeAlias = tuple[
-    Sequence[tuple[str, "TBranch | Computed"]], "TBranch | Computed | None"
+__all__ = [
+    "AddDoc",
+    "Options",
+    "Selection",
+    "ak_doc",
+    "branches_of",
+    "leaves_of",
+    "read_columns_of",
+    "read_one",
+    "read_together",
 ]
+
+AddDoc: TypeAlias = bool | Mapping[str, str]
+
+
+class Selection(NamedTuple):
+    """What is to be read and computed.
+
+    Parameters
+    ----------
+    of : HasBranches
+        The tree or branch that it is of.
+    chosen : sequence of (str, TBranch or Computed)
+        Names, and branches or expressions.
+    cut : TBranch or Computed, optional
+        What it is to be cut by: this is to be unequal to zero, and, where it is jagged, selects
+        among the items of entries.
+    """
+
+    of: HasBranches
+    chosen: Sequence[tuple[str, TBranch | Computed]]
+    cut: TBranch | Computed | None = None
+
+    @property
+    def wanted(self) -> list[TBranch | Computed]:
+        """What is to be read or computed, the cut included."""
+        return [each for _, each in self.chosen] + ([] if self.cut is None else [self.cut])
+
+
+@dataclass(frozen=True)
+class Options:
+    """How branches are read, and what becomes of them.
+
+    Parameters
+    ----------
+    library : "ak", "np" or "pd"
+        What to make of the data.
+    how : None, dict, tuple, list or "zip"
+        See `vroot.library.group`.
+    executor : Executor, optional
+        Decodes the baskets.
+    ak_add_doc : bool or dict
+        Whether titles become the parameter ``__doc__`` of Awkward Arrays; or attributes of the
+        tree by the names of the parameters that they become.
+    array_cache : MutableMapping, optional
+        Arrays that have been read.
+    """
+
+    library: LibraryName = "ak"
+    how: How = None
+    executor: Executor | None = None
+    ak_add_doc: AddDoc = False
+    array_cache: MutableMapping[str, Any] | None = None
+
+
+def ak_doc(of: HasBranches, ak_add_doc: AddDoc) -> dict[str, Any]:
+    """Give the parameters that Awkward Arrays of a tree or branch get.
+
+    Parameters
+    ----------
+    of : HasBranches
+        The tree or branch.
+    ak_add_doc : bool or dict
+        See `Options`.
+
+    Returns
+    -------
+    dict
+        Parameters by name.
+    """
+    if isinstance(ak_add_doc, Mapping):
+        return {key: getattr(of, attribute) for key, attribute in ak_add_doc.items()}
+    return {"__doc__": of.title} if ak_add_doc else {}
 
 
 def branches_of(each: TBranch | Computed) -> list[TBranch]:
@@ -63,56 +142,42 @@ def _children_of(branch: TBranch) -> dict[str, TBranch]:
 
 
 def read_together(
-    file: File,
     selection: Selection,
     entries: tuple[int, int],
-    executor: Executor | None,
-    library: Any,
-    how: How,
+    options: Options,
     cache: BasketCache | None = None,
 ) -> Any:
     """Read branches in one plan, compute with them, and put them together.
 
     Parameters
     ----------
-    file : File
-        The opened store.
     selection : Selection
-        Names and branches or expressions; and the cut, if there is one, which is to be unequal to
-        zero, and, where it is jagged, selects among the items of entries.
+        What to read.
     entries : tuple of int
         Half-open range of entries, within bounds.
-    executor : Executor, optional
-        Decodes the baskets.
-    library : "ak", "np" or "pd"
-        What to make of the data.
-    how : None, dict, tuple, list or "zip"
-        See `vroot.library.group`.
+    options : Options
+        How to read it.
     cache : BasketCache, optional
         Baskets that were decoded for the step before.
 
     Returns
     -------
     ak.Array, dict, tuple or list
-        As `how` says.
+        As `options.how` says.
     """
-    chosen, cut = selection
-    name = regularize_library(library)
-    wanted = [each for _, each in chosen] + ([] if cut is None else [cut])
-    branches = [branch for each in wanted for branch in branches_of(each)]
-    arrays = _read(file, branches, entries, executor, name, cache)
+    branches = [branch for each in selection.wanted for branch in branches_of(each)]
+    array_of = read_columns_of(selection.of.file, branches, entries, options, cache)
     values: dict[str, Any] = {}
 
     def result(each: TBranch | Computed) -> Any:
-        if isinstance(each, Computed):
-            return each.evaluate(values, lambda branch: _array(branch, arrays, name, how))
-        return _array(each, arrays, name, how)
+        return each.evaluate(values, array_of) if isinstance(each, Computed) else array_of(each)
 
-    results = [(text, result(each)) for text, each in chosen]
-    if cut is not None:
-        results = _select(results, result(cut) != 0)
-    jagged = [any(map(_is_jagged, branches_of(each))) for _, each in chosen]
-    return group(results, jagged, name, how)
+    results = [(text, result(each)) for text, each in selection.chosen]
+    if selection.cut is not None:
+        results = _select(results, result(selection.cut) != 0)
+    jagged = [any(map(_is_jagged, branches_of(each))) for _, each in selection.chosen]
+    grouped = group(results, jagged, options.library, options.how)
+    return _documented(grouped, ak_doc(selection.of, options.ak_add_doc))
 
 
 def _select(arrays: list[tuple[str, Any]], mask: Any) -> list[tuple[str, Any]]:
@@ -131,9 +196,7 @@ def _is_jagged(branch: TBranch) -> bool:
     return isinstance(interpretation, AsJagged) or interpretation == AsBits(jagged=True)
 
 
-def read_one(
-    branch: TBranch, entries: tuple[int, int], executor: Executor | None, library: Any
-) -> Any:
+def read_one(branch: TBranch, entries: tuple[int, int], options: Options) -> Any:
     """Read one branch; parameters as in `read_together`.
 
     Returns
@@ -141,30 +204,71 @@ def read_one(
     ak.Array or ndarray
         Records, or a dict in NumPy, if the branch groups others.
     """
-    name = regularize_library(library)
-    return _array(branch, _read(branch.file, [branch], entries, executor, name), name, None)
+    return read_columns_of(branch.file, [branch], entries, options)(branch)
 
 
-def _read(
+def read_columns_of(
     file: File,
     branches: Sequence[TBranch],
     entries: tuple[int, int],
-    executor: Executor | None,
-    library: LibraryName,
+    options: Options,
     cache: BasketCache | None = None,
-) -> dict[str, Any]:
-    """Arrays of all branches with data that the given ones are made of, by path."""
+) -> Callable[[TBranch], Any]:
+    """Read all that branches are made of; parameters as in `read_together`.
+
+    Returns
+    -------
+    callable
+        From one of the branches to its array.
+    """
     leaves = {leaf._path: leaf for branch in branches for leaf in leaves_of(branch)}
-    data = file.read(list(leaves.values()), *entries, executor, cache)
-    return {
-        path: to_library(leaf._spec.interpretation, values, library, entries[0])
-        for (path, leaf), values in zip(leaves.items(), data, strict=True)
+    arrays = _cached(leaves, entries, options)
+    missing = {path: leaf for path, leaf in leaves.items() if path not in arrays}
+    data = file.read(list(missing.values()), *entries, options.executor, cache)
+    for (path, leaf), values in zip(missing.items(), data, strict=True):
+        array = to_library(leaf._spec.interpretation, values, options.library, entries[0])
+        arrays[path] = array
+        if options.array_cache is not None:
+            options.array_cache[_cache_key(leaf, entries, options)] = copied(array)
+
+    def array_of(branch: TBranch) -> Any:
+        if not isinstance(branch._spec.interpretation, AsGrouped):
+            title = {"__doc__": branch.title} if options.ak_add_doc else {}
+            return _documented(arrays[branch._path], title)
+        children = _children_of(branch)
+        named = [(name, array_of(child)) for name, child in children.items()]
+        jagged = [_is_jagged(child) for child in children.values()]
+        grouped = group(named, jagged, options.library, options.how)
+        return _documented(grouped, ak_doc(branch, options.ak_add_doc))
+
+    return array_of
+
+
+def _cached(
+    leaves: Mapping[str, TBranch], entries: tuple[int, int], options: Options
+) -> dict[str, Any]:
+    """Those arrays that the cache has, by path."""
+    if options.array_cache is None:
+        return {}
+    found = {
+        path: options.array_cache.get(_cache_key(leaf, entries, options))
+        for path, leaf in leaves.items()
     }
+    return {path: copied(array) for path, array in found.items() if array is not None}
 
 
-def _array(branch: TBranch, arrays: Mapping[str, Any], library: LibraryName, how: How) -> Any:
-    if not isinstance(branch._spec.interpretation, AsGrouped):
-        return arrays[branch._path]
-    children = _children_of(branch)
-    named = [(name, _array(child, arrays, library, how)) for name, child in children.items()]
-    return group(named, [_is_jagged(child) for child in children.values()], library, how)
+def _cache_key(branch: TBranch, entries: tuple[int, int], options: Options) -> str:
+    start, stop = entries
+    interpretation = branch._spec.interpretation
+    return f"{branch.cache_key}:{interpretation!r}:{start}-{stop}:{options.library}"
+
+
+def _documented(array: Any, parameters: Mapping[str, Any]) -> Any:
+    """Add parameters to an array, if it is one of Awkward."""
+    if not parameters or type(array).__module__ != "awkward.highlevel":
+        return array
+    import awkward as ak
+
+    for name, value in parameters.items():
+        array = ak.with_parameter(array, name, value)
+    return array

@@ -8,14 +8,16 @@ from concurrent.futures import Executor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
+from vroot.cache import ArrayCache, regularize_array_cache
 from vroot.filters import Filter
-from vroot.grouping import read_together
-from vroot.library import How
+from vroot.grouping import AddDoc, Options, read_together
+from vroot.library import How, regularize_library
 from vroot.listing import Listing
 from vroot.names import component_name
 from vroot.plan import regularize_entry_range
 from vroot.reading import BranchFilter, entries_for, select, steps
 from vroot.steps import bytes_of_size
+from vroot.virtual import check_virtual, virtual_branches
 
 if TYPE_CHECKING:
     from vroot.branch import TBranch
@@ -53,6 +55,16 @@ class HasBranches(Listing["TBranch"]):
     @property
     def tree(self) -> TTree:
         """The tree that this is or belongs to."""
+        raise NotImplementedError
+
+    @property
+    def title(self) -> str:
+        """Title in the ROOT file."""
+        raise NotImplementedError
+
+    @property
+    def cache_key(self) -> str:
+        """What names this among all files, as part of the keys of caches."""
         raise NotImplementedError
 
     @property
@@ -215,8 +227,12 @@ class HasBranches(Listing["TBranch"]):
         entry_stop: int | None = None,
         decompression_executor: Executor | None = None,
         interpretation_executor: Executor | None = None,
+        array_cache: ArrayCache = "inherit",
         library: Any = "ak",
+        ak_add_doc: AddDoc = False,
         how: How = None,
+        virtual: bool = False,
+        access_log: Any = None,
     ) -> Any:
         """Read several branches together, and compute with them.
 
@@ -245,11 +261,23 @@ class HasBranches(Listing["TBranch"]):
         entry_start, entry_stop : int, optional
             Half-open range of entries; negative ones count from the end.
         decompression_executor, interpretation_executor : Executor, optional
-            The first one that is given decodes the baskets.
+            The first one that is given decodes the baskets; any object with `submit` or `map`.
+        array_cache : "inherit", None, MutableMapping, int or str
+            Where the arrays of branches are looked up before they are read, and kept: "inherit"
+            is the cache of the file, which by default has none; an int or a text such as
+            "100 MB" is the size of a new one.
         library : "ak", "np" or "pd"
             Awkward or NumPy arrays, or pandas.
+        ak_add_doc : bool or dict
+            Whether titles become the parameter ``__doc__`` of Awkward Arrays; or, for the records,
+            attributes of the tree by the names of the parameters that they become.
         how : None, dict, tuple, list or "zip"
             See `vroot.library.group`.
+        virtual : bool
+            Whether to make Awkward Arrays of which each column is read when it is first touched.
+            They need all other parameters that say what to compute or to make to be left out.
+        access_log : list or other object with ``__iadd__``, optional
+            Given a `vroot.virtual.Accessed` for each buffer of virtual arrays that is touched.
 
         Returns
         -------
@@ -269,12 +297,28 @@ class HasBranches(Listing["TBranch"]):
         CorruptBasketError
             If a basket is damaged.
         """
-        selection = select(
-            self, expressions, cut, (filter_name, filter_typename, filter_branch), aliases, language
+        check_virtual(
+            virtual=virtual,
+            access_log=access_log,
+            library=library,
+            how=how,
+            expressions=expressions,
+            cut=cut,
+            aliases=aliases,
         )
+        filters = (filter_name, filter_typename, filter_branch)
+        selection = select(self, expressions, cut, filters, aliases, language)
         entries = regularize_entry_range(self.tree.num_entries, entry_start, entry_stop)
-        executor = decompression_executor or interpretation_executor
-        return read_together(self._file, selection, entries, executor, library, how)
+        options = Options(
+            regularize_library(library),
+            how,
+            decompression_executor or interpretation_executor,
+            ak_add_doc,
+            regularize_array_cache(array_cache, self._file),
+        )
+        if virtual:
+            return virtual_branches(selection, entries, options, access_log)
+        return read_together(selection, entries, options)
 
     def iterate(
         self,
@@ -292,6 +336,7 @@ class HasBranches(Listing["TBranch"]):
         decompression_executor: Executor | None = None,
         interpretation_executor: Executor | None = None,
         library: Any = "ak",
+        ak_add_doc: AddDoc = False,
         how: How = None,
         report: bool = False,
     ) -> Iterator[Any]:
@@ -317,7 +362,8 @@ class HasBranches(Listing["TBranch"]):
         )
         entries = regularize_entry_range(self.tree.num_entries, entry_start, entry_stop)
         executor = decompression_executor or interpretation_executor
-        for arrays, step in steps(self, selection, entries, step_size, executor, library, how):
+        options = Options(regularize_library(library), how, executor, ak_add_doc)
+        for arrays, step in steps(self, selection, entries, step_size, options):
             yield (arrays, step) if report else arrays
 
     def num_entries_for(

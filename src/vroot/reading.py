@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vroot.engine import BasketCache
 from vroot.filters import Filter
-from vroot.grouping import Selection, branches_of, leaves_of, read_together
+from vroot.grouping import Options, Selection, branches_of, leaves_of, read_together
 from vroot.interpretations import AsGrouped, Unsupported
 from vroot.language import Computed, Expressions, regularize_language
-from vroot.library import How
 from vroot.steps import Report, bytes_of_size, entries_of_step
 
 if TYPE_CHECKING:
@@ -47,17 +45,19 @@ def select(
     Selection
         Names and branches or expressions; and the cut, or None.
     """
+    of = tree
     chosen: Sequence[tuple[str, TBranch | Computed]]
     scope = _scope(tree, aliases, language)
     if expressions is not None:
         chosen = scope.choose(expressions)
     elif tree._itself and not tree._components:
         chosen = tree._itself
-        # As in uproot: a cut may use the branches beside this one.
-        scope = _scope(tree._itself[0][1].parent, aliases, language)
+        # As in uproot: it is read from its parent, so a cut may use the branches beside it.
+        of = tree._itself[0][1].parent
+        scope = _scope(of, aliases, language)
     else:
         chosen = _choose(tree, filters)
-    return chosen, None if cut is None else scope.resolve_cut(cut)
+    return Selection(of, chosen, None if cut is None else scope.resolve_cut(cut))
 
 
 def steps(
@@ -65,9 +65,7 @@ def steps(
     selection: Selection,
     entries: tuple[int, int],
     step_size: int | str,
-    executor: Executor | None,
-    library: Any,
-    how: How,
+    options: Options,
 ) -> Iterator[tuple[Any, Report]]:
     """Read a selection step by step; a basket that reaches over a step's end is decoded once.
 
@@ -81,22 +79,22 @@ def steps(
         Half-open range of entries, within bounds.
     step_size : int or str
         Entries a step, or a size of memory.
-    executor, library, how
-        As in `vroot.grouping.read_together`.
+    options : Options
+        How to read it.
 
     Yields
     ------
     tuple of arrays and Report
         One step.
     """
-    if not selection[0]:
+    if not selection.chosen:
         return
     if isinstance(step_size, str):
         step_size = entries_for(bytes_of_size(step_size), selection, entries)
     cache = BasketCache()
     for start in range(*entries, step_size):
         step = (start, min(start + step_size, entries[1]))
-        arrays = read_together(tree.file, selection, step, executor, library, how, cache)
+        arrays = read_together(selection, step, options, cache)
         yield arrays, Report(tree, *step)
 
 
@@ -117,11 +115,9 @@ def entries_for(target_bytes: int, selection: Selection, entries: tuple[int, int
     int
         Entries, at least 1.
     """
-    chosen, cut = selection
-    wanted = [each for _, each in chosen] + ([] if cut is None else [cut])
     tables = {
         leaf._path: leaf._spec.baskets
-        for each in wanted
+        for each in selection.wanted
         for branch in branches_of(each)
         for leaf in leaves_of(branch)
     }

@@ -59,6 +59,11 @@ class TTree(HasBranches):
         return f"{self._parent.object_path}{self.name};{self._spec.cycle}"
 
     @property
+    def cache_key(self) -> str:
+        """What names this among all files, as part of the keys of caches."""
+        return f"{self.file.uuid}:{self.object_path}"
+
+    @property
     def name(self) -> str:
         """Name of the tree."""
         return self._spec.name

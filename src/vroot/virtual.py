@@ -1,0 +1,276 @@
+"""Virtual arrays: Awkward Arrays whose buffers are read when they are first touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from vroot.exceptions import DeserializationError, VrootError
+from vroot.grouping import Options, Selection, ak_doc, read_columns_of, read_one
+from vroot.interpretations import AsDtype, AsGrouped, AsJagged
+from vroot.language import Computed
+
+if TYPE_CHECKING:
+    import awkward as ak
+
+    from vroot.branch import TBranch
+    from vroot.has_branches import HasBranches
+
+__all__ = ["Accessed", "LazyBuffers", "check_virtual", "virtual_branches"]
+
+Buffers: TypeAlias = Mapping[str, npt.NDArray[Any]]
+
+
+class Accessed(NamedTuple):
+    """What an access log says of a buffer of a branch that was read.
+
+    Parameters
+    ----------
+    branch : str
+        Name of the branch.
+    buffer_key : str
+        Awkward's name of the buffer.
+    """
+
+    branch: str
+    buffer_key: str
+
+
+def check_virtual(*, virtual: bool, access_log: Any, library: Any, **others: Any) -> None:
+    """Refuse what cannot go with virtual arrays, or only with them.
+
+    Parameters
+    ----------
+    virtual : bool
+        Whether they are wanted.
+    access_log : object with ``__iadd__``, optional
+        Where it is noted what is read.
+    library : str
+        What kind of arrays is wanted.
+    **others
+        What cannot be given with virtual arrays.
+
+    Raises
+    ------
+    ValueError
+        If something does not fit.
+    """
+    if not virtual:
+        if access_log is not None:
+            raise ValueError("'access_log' cannot be used with 'virtual=False'")
+        return
+    given = [name for name, value in others.items() if value is not None]
+    if library != "ak":
+        given.append("library")
+    if given:
+        raise ValueError(f"{given[0]!r} cannot be used with 'virtual=True'")
+    if access_log is not None and not hasattr(access_log, "__iadd__"):
+        raise ValueError(f"{access_log=} needs to implement '__iadd__'.")
+
+
+@dataclass(frozen=True, eq=False)
+class LazyBuffers:
+    """Buffers that are read together, when one of them is first touched.
+
+    Parameters
+    ----------
+    read : callable
+        Reads them.
+    what : str
+        What they belong to, for errors.
+    access_log : object with ``__iadd__``, optional
+        Where it is noted what is touched.
+    """
+
+    read: Callable[[], Buffers]
+    what: str
+    access_log: Any = None
+
+    @cached_property
+    def _buffers(self) -> Buffers:
+        try:
+            return self.read()
+        except (OSError, ValueError, VrootError) as err:
+            err.add_note(f"when {self.what} was read for a virtual array")
+            raise
+
+    @property
+    def loaded(self) -> bool:
+        """Whether they have been read."""
+        return "_buffers" in vars(self)
+
+    def touch(self, buffer_key: str, accessed: Any) -> npt.NDArray[Any]:
+        """Give a buffer, and note that it was touched."""
+        buffer = self._buffers[buffer_key]
+        self.note(accessed)
+        return buffer
+
+    def note(self, accessed: Any) -> None:
+        """Note that something was touched."""
+        if self.access_log is not None:
+            log = self.access_log
+            log += [accessed]
+
+
+@dataclass(frozen=True, eq=False)
+class _SharedOffsets:
+    """The offsets of the lists that one counter branch counts."""
+
+    known: dict[str, npt.NDArray[Any]]
+
+    def put(self, counter: str, offsets: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Note those of a column, and give those that the others have.
+
+        Raises
+        ------
+        DeserializationError
+            If they differ.
+        """
+        known = self.known.setdefault(counter, offsets)
+        if known is not offsets and not np.array_equal(known, offsets):
+            raise DeserializationError(
+                f"its lists have other lengths than those of another branch that {counter!r} counts"
+            )
+        return known
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A field of virtual records.
+
+    Parameters
+    ----------
+    name : str
+        Name of the field.
+    branch : TBranch
+        Its branch.
+    form : ak.forms.Form
+        Its form, with unique keys.
+    """
+
+    name: str
+    branch: TBranch
+    form: ak.forms.Form
+
+    @cached_property
+    def counter(self) -> str | None:
+        """Path of the branch that counts the items of its lists, if there is a plain one."""
+        branch = self.branch
+        if not isinstance(branch._spec.interpretation, AsJagged):
+            return None
+        counter = branch.count_branch
+        kind = None if counter is None else counter._spec.interpretation
+        if counter is None or not isinstance(kind, AsDtype) or kind.inner_shape:
+            return None
+        return counter.object_path if kind.numpy_dtype.kind in "iu" else None
+
+    def read(self, entries: tuple[int, int], options: Options, shared: _SharedOffsets) -> Buffers:
+        """Read the branch, and give its buffers by the keys of the form."""
+        import awkward as ak
+
+        array = read_one(self.branch, entries, options)
+        length = entries[1] - entries[0]
+        if len(array) != length:
+            raise DeserializationError(
+                f"the branch {self.branch.object_path!r} has {len(array)} of the {length} entries"
+            )
+        form, _, container = ak.to_buffers(array)
+        sources, targets = form.expected_from_buffers(), self.form.expected_from_buffers()
+        if list(sources.values()) != list(targets.values()):
+            raise DeserializationError(
+                f"the branch {self.branch.object_path!r} has the form {form}, not {self.form}"
+            )
+        buffers = {
+            target: container[source] for target, source in zip(targets, sources, strict=True)
+        }
+        if self.counter is not None:
+            key = next(iter(buffers))
+            buffers[key] = shared.put(self.counter, buffers[key])
+        return buffers
+
+
+def virtual_branches(
+    selection: Selection, entries: tuple[int, int], options: Options, access_log: Any
+) -> ak.Array:
+    """Make records of branches that are read when they are touched.
+
+    Parameters
+    ----------
+    selection : Selection
+        The branches.
+    entries : tuple of int
+        Half-open range of entries, within bounds.
+    options : Options
+        How to read them.
+    access_log : object with ``__iadd__``, optional
+        Given an `Accessed` for each buffer that is touched.
+
+    Returns
+    -------
+    ak.Array
+        One record an entry.
+    """
+    import awkward as ak
+
+    branches = _in_order(selection)
+    form = ak.forms.form_with_unique_keys(_form(selection.of, branches, options), ("<root>",))
+    shared = _SharedOffsets({})
+    container: dict[str, Callable[[], Any]] = {}
+    for (name, branch), content in zip(branches.items(), form.contents, strict=True):
+        column = _Column(name, branch, content)
+        lazy = LazyBuffers(
+            partial(column.read, entries, options, shared),
+            f"branch {branch.object_path!r} of {branch.file.file_path}",
+            access_log,
+        )
+        for i, key in enumerate(content.expected_from_buffers()):
+            accessed = Accessed(name, key)
+            if i == 0 and column.counter is not None:
+                container[key] = partial(
+                    _touch_offsets, lazy, key, accessed, shared, column.counter
+                )
+            else:
+                container[key] = partial(lazy.touch, key, accessed)
+    return ak.from_buffers(form, entries[1] - entries[0], container)
+
+
+def _touch_offsets(
+    lazy: LazyBuffers, key: str, accessed: Accessed, shared: _SharedOffsets, counter: str
+) -> npt.NDArray[Any]:
+    """Give offsets, without reading the column if another one with its counter was read."""
+    offsets = shared.known.get(counter)
+    if offsets is None or lazy.loaded:
+        return lazy.touch(key, accessed)
+    lazy.note(accessed)
+    return offsets
+
+
+def _in_order(selection: Selection) -> dict[str, TBranch]:
+    """The branches by name; those that group others are not behind the others, as in uproot."""
+    branches = {name: each for name, each in selection.chosen if not isinstance(each, Computed)}
+    if not any(isinstance(each._spec.interpretation, AsGrouped) for each in branches.values()):
+        return branches
+    return {
+        name: branches[name] for name in selection.of.iterkeys(full_paths=False) if name in branches
+    }
+
+
+def _form(of: HasBranches, branches: Mapping[str, TBranch], options: Options) -> Any:
+    """Form of the records: that of a read without entries, which fetches nothing."""
+    import awkward as ak
+
+    add_doc = options.ak_add_doc
+    named = add_doc if isinstance(add_doc, Mapping) else {}
+    empty = replace(options, ak_add_doc=add_doc is True, array_cache=None)
+    arrays = read_columns_of(of.file, list(branches.values()), (0, 0), empty)
+    forms = []
+    for branch in branches.values():
+        form = arrays(branch).layout.form
+        forms.append(form.copy(parameters=form.parameters | ak_doc(branch, named)))
+    parameters = {"__doc__": of.title} if add_doc is True or "__doc__" in named else None
+    return ak.forms.RecordForm(forms, list(branches), parameters=parameters)
