@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -85,10 +86,13 @@ def fetch(
     store : callable
         Gives the ByteStore for a URL.
     executor : concurrent.futures.Executor, optional
-        Runs the jobs; threads of its own for this call if not given.
+        Runs the jobs; threads of its own for this call if not given. Any object will do that has
+        a method `submit` or else `map` like it, for instance those of uproot.
 
     Raises
     ------
+    TypeError
+        If the executor has neither.
     OSError
         If a source cannot be read.
     Exception
@@ -96,7 +100,7 @@ def fetch(
     """
     jobs = _plan(pieces, urls, store)
     if executor is not None:
-        _wait(executor.submit(job.run) for job in jobs)
+        _run_in(executor, jobs)
     elif len(jobs) <= 1 or sum(piece.work_bytes for piece in pieces) < SERIAL_BYTES:
         for job in jobs:
             job.run()
@@ -132,11 +136,24 @@ def _plan(
     return jobs
 
 
-def _wait(futures: Iterable[Future[None]]) -> None:
+def _run_in(executor: Any, jobs: Sequence[_Job]) -> None:
+    if hasattr(executor, "submit"):
+        _wait(executor.submit(job.run) for job in jobs)
+    elif hasattr(executor, "map"):
+        # What comes back is perhaps computed only when it is asked for.
+        for _ in executor.map(_Job.run, jobs):
+            pass
+    else:
+        raise TypeError(f"an executor must have a method submit or map, not {executor!r}")
+
+
+def _wait(futures: Iterable[Any]) -> None:
+    """Wait for results, and after an error call off what has not begun, where that is possible."""
     started = list(futures)
     try:
         for future in started:
             future.result()
     finally:
         for future in started:
-            future.cancel()
+            if hasattr(future, "cancel"):
+                future.cancel()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -90,6 +90,7 @@ class LazyBuffers:
     read: Callable[[], Buffers]
     what: str
     access_log: Any = None
+    _noted: set[str] = field(default_factory=set, init=False)
 
     @cached_property
     def _buffers(self) -> Buffers:
@@ -107,12 +108,13 @@ class LazyBuffers:
     def touch(self, buffer_key: str, accessed: Any) -> npt.NDArray[Any]:
         """Give a buffer, and note that it was touched."""
         buffer = self._buffers[buffer_key]
-        self.note(accessed)
+        self.note(buffer_key, accessed)
         return buffer
 
-    def note(self, accessed: Any) -> None:
-        """Note that something was touched."""
-        if self.access_log is not None:
+    def note(self, buffer_key: str, accessed: Any) -> None:
+        """Note that a buffer was touched, the first time."""
+        if self.access_log is not None and buffer_key not in self._noted:
+            self._noted.add(buffer_key)
             log = self.access_log
             log += [accessed]
 
@@ -246,7 +248,7 @@ def _touch_offsets(
     offsets = shared.known.get(counter)
     if offsets is None or lazy.loaded:
         return lazy.touch(key, accessed)
-    lazy.note(accessed)
+    lazy.note(key, accessed)
     return offsets
 
 

@@ -9,14 +9,17 @@ from concurrent.futures import Executor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
+from vroot.cache import ArrayCache, regularize_array_cache
 from vroot.exceptions import UnsupportedError
 from vroot.filters import Filter, no_filter
 from vroot.frames import to_frame
+from vroot.language import python_language
 from vroot.library import How, regularize_library
 from vroot.listing import Listing
 from vroot.ntuple.numpy_arrays import group_fields, to_plain
 from vroot.plan import regularize_entry_range
 from vroot.steps import Report, bytes_of_size
+from vroot.virtual import check_virtual
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -160,6 +163,7 @@ class HasFields(Listing["RField"]):
         recursive: bool = True,
         max_width: int = 80,
         stream: TextIO | None = None,
+        **kwargs: Any,  # noqa: ARG002
     ) -> None:
         """Print the fields, their types and descriptions as a tree.
 
@@ -171,6 +175,8 @@ class HasFields(Listing["RField"]):
             Characters of a line, at most.
         stream : file-like, optional
             Where to print; standard output if not given.
+        **kwargs
+            As in uproot, what else the `show` of trees takes is not used.
         """
         filters = {
             "filter_name": filter_name,
@@ -263,7 +269,7 @@ class HasFields(Listing["RField"]):
         entry_start: int | None = None,
         entry_stop: int | None = None,
         decompression_executor: Executor | None = None,
-        array_cache: Any = "inherit",  # noqa: ARG002  # uproot's: nothing is cached here
+        array_cache: ArrayCache = "inherit",
         library: Any = "ak",
         backend: str = "cpu",
         interpreter: str = "cpu",
@@ -280,22 +286,27 @@ class HasFields(Listing["RField"]):
         ----------
         expressions : str or sequence of str, optional
             The same as `filter_name`, as in uproot.
-        cut, aliases, language, backend, interpreter, virtual, access_log
+        cut, aliases, language, backend, interpreter
             Not supported, other than with their defaults.
         filter_name, filter_typename, filter_field, filter_branch
             As in `iteritems`. A field comes with all fields below it.
         entry_start, entry_stop : int, optional
             Half-open range of entries; negative ones count from the end.
         decompression_executor, interpretation_executor : Executor, optional
-            The first one that is given decodes the pages.
-        array_cache : optional
-            Not used: nothing is cached.
+            The first one that is given decodes the pages; any object with `submit` or `map`.
+        array_cache : "inherit", None, MutableMapping, int or str
+            Where columns are looked up before they are read, and kept: as in
+            `vroot.HasBranches.arrays`.
         library : "ak", "np" or "pd"
             Awkward arrays, NumPy arrays or pandas Series.
         ak_add_doc : bool or dict
             As in `to_akform`.
         how : None, dict, tuple or list
             None makes records in Awkward, a dict in NumPy and a DataFrame in pandas.
+        virtual : bool
+            Whether to make Awkward Arrays of which each column is read when it is first touched.
+        access_log : list or other object with ``__iadd__``, optional
+            Given a `vroot.ntuple.buffers.Accessed` for each buffer of them that is touched.
 
         Returns
         -------
@@ -311,14 +322,19 @@ class HasFields(Listing["RField"]):
         ReferenceStoreError
             If the store contradicts itself.
         """
-        refuse(cut=cut, aliases=aliases, language=language, access_log=access_log)
-        refuse(virtual=virtual or None)
-        refuse(backend=None if backend == "cpu" else backend)
-        refuse(interpreter=None if interpreter == "cpu" else interpreter)
-        if expressions is not None:
-            if filter_name is not None and filter_name is not no_filter:
-                raise ValueError("expressions are the same as filter_name: give only one of them")
-            filter_name = expressions
+        check_virtual(
+            virtual=virtual,
+            access_log=access_log,
+            library=library,
+            how=how,
+            expressions=expressions,
+            cut=cut,
+            aliases=aliases,
+        )
+        refuse(
+            cut=cut, aliases=aliases, language=language, backend=backend, interpreter=interpreter
+        )
+        filter_name = _one_of(expressions, filter_name)
         name = regularize_library(library)
         start, stop = regularize_entry_range(self.num_entries, entry_start, entry_stop)
         form, path = self.to_akform(
@@ -328,8 +344,14 @@ class HasFields(Listing["RField"]):
             ak_add_doc=ak_add_doc,
             filter_branch=filter_branch,
         )
-        executor = decompression_executor or interpretation_executor
-        records = self.ntuple.read(form, start, stop, executor)
+        records = self.ntuple.read(
+            form,
+            (start, stop),
+            executor=decompression_executor or interpretation_executor,
+            array_cache=regularize_array_cache(array_cache, self.file),
+            virtual=virtual,
+            access_log=access_log,
+        )
         for step in (path or [])[:-1]:
             records = member_of(records, step)
         if name == "ak" and how is None:
@@ -345,11 +367,22 @@ class HasFields(Listing["RField"]):
         cut: Any = None,
         *,
         filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_field: FieldFilter = None,
+        aliases: Any = None,
+        language: Any = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         step_size: int | str = "100 MB",
+        decompression_executor: Executor | None = None,
+        library: Any = "ak",
+        backend: str = "cpu",
+        interpreter: str = "cpu",
+        ak_add_doc: bool | dict[str, str] = False,
+        how: How = None,
         report: bool = False,
-        **options: Any,
+        interpretation_executor: Executor | None = None,
+        filter_branch: FieldFilter = None,
     ) -> Iterator[Any]:
         """Read some entries at a time; parameters not named here are as in `arrays`.
 
@@ -365,17 +398,34 @@ class HasFields(Listing["RField"]):
         arrays, or tuple of arrays and Report
             One step.
         """
-        names = filter_name if expressions is None else expressions
+        filters: dict[str, Any] = {
+            "filter_name": _one_of(expressions, filter_name),
+            "filter_typename": filter_typename,
+            "filter_field": filter_field,
+            "filter_branch": filter_branch,
+        }
         start, stop = regularize_entry_range(self.num_entries, entry_start, entry_stop)
         if isinstance(step_size, str):
-            filters = {key: value for key, value in options.items() if key.startswith("filter_")}
             step_size = self.num_entries_for(
-                step_size, filter_name=names, entry_start=start, entry_stop=stop, **filters
+                step_size, entry_start=start, entry_stop=stop, **filters
             )
         for first in range(start, stop, step_size):
             last = min(first + step_size, stop)
             arrays = self.arrays(
-                None, cut, filter_name=names, entry_start=first, entry_stop=last, **options
+                None,
+                cut,
+                aliases=aliases,
+                language=language,
+                entry_start=first,
+                entry_stop=last,
+                decompression_executor=decompression_executor or interpretation_executor,
+                array_cache=None,
+                library=library,
+                backend=backend,
+                interpreter=interpreter,
+                ak_add_doc=ak_add_doc,
+                how=how,
+                **filters,
             )
             yield (arrays, Report(self, first, last)) if report else arrays
 
@@ -383,11 +433,16 @@ class HasFields(Listing["RField"]):
         self,
         memory_size: int | str,
         expressions: str | Sequence[str] | None = None,
+        cut: Any = None,
         *,
         filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_field: FieldFilter = None,
+        aliases: Any = None,
+        language: Any = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
-        **filters: Any,
+        filter_branch: FieldFilter = None,
     ) -> int:
         """Say how many entries fit a size of memory; other parameters as in `arrays`.
 
@@ -401,9 +456,14 @@ class HasFields(Listing["RField"]):
         int
             Entries, at least 1.
         """
-        names = filter_name if expressions is None else expressions
+        refuse(cut=cut, aliases=aliases, language=language)
         entries = regularize_entry_range(self.num_entries, entry_start, entry_stop)
-        form, _ = self.to_akform(filter_name=names, **filters)
+        form, _ = self.to_akform(
+            filter_name=_one_of(expressions, filter_name),
+            filter_typename=filter_typename,
+            filter_field=filter_field,
+            filter_branch=filter_branch,
+        )
         total = self.ntuple.form_bytes(form, entries)
         if total == 0:
             return 1
@@ -416,11 +476,21 @@ def refuse(**options: Any) -> None:
     Raises
     ------
     UnsupportedError
-        If one of them is not None.
+        If one of them has not its default.
     """
     for name, value in options.items():
-        if value is not None:
+        is_default = value == "cpu" if name in ("backend", "interpreter") else value is None
+        if not is_default and value is not python_language:
             raise UnsupportedError(f"{name}={value!r} is not supported for RNTuples")
+
+
+def _one_of(expressions: str | Sequence[str] | None, filter_name: Filter) -> Filter:
+    """Give the names that are asked for, by either of two parameters."""
+    if expressions is None:
+        return filter_name
+    if filter_name is not None and filter_name is not no_filter:
+        raise ValueError("expressions are the same as filter_name: give only one of them")
+    return expressions
 
 
 def member_of(records: Any, name: str) -> Any:

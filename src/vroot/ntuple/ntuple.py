@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, MutableMapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import cached_property
@@ -15,10 +15,10 @@ from vroot.exceptions import (
 )
 from vroot.library import regularize_library
 from vroot.model import Manifest, NTupleSpec
+from vroot.ntuple.buffers import Buffers, virtual_buffers
 from vroot.ntuple.fields import FieldNames, FormBuilder, Selection
 from vroot.ntuple.has_fields import HasFields, member_of
 from vroot.ntuple.numpy_arrays import to_plain
-from vroot.ntuple.read import read_buffers
 from vroot.ntuple.schema import NTupleSchema, column_path
 from vroot.plan import regularize_entry_range
 
@@ -95,6 +95,11 @@ class RNTuple(HasFields):
         return f"{self._parent.object_path}{self._spec.name};{self._spec.cycle}"
 
     @property
+    def cache_key(self) -> str:
+        """What names this among all files, as part of the keys of caches."""
+        return f"{self.file.uuid}:{self.object_path}"
+
+    @property
     def path(self) -> str:
         """A dot: the beginning of the fields' paths."""
         return "."
@@ -164,9 +169,12 @@ class RNTuple(HasFields):
     def read(
         self,
         form: ak.forms.RecordForm,
-        entry_start: int,
-        entry_stop: int,
+        entries: tuple[int, int],
+        *,
         executor: Executor | None = None,
+        array_cache: MutableMapping[str, Any] | None = None,
+        virtual: bool = False,
+        access_log: Any = None,
     ) -> ak.Array:
         """Read what a form needs.
 
@@ -174,10 +182,16 @@ class RNTuple(HasFields):
         ----------
         form : ak.forms.RecordForm
             As `to_akform` gives it.
-        entry_start, entry_stop : int
+        entries : tuple of int
             Half-open range of entries, within bounds.
         executor : Executor, optional
             Decodes the pages.
+        array_cache : MutableMapping, optional
+            Buffers that have been read.
+        virtual : bool
+            Whether each column is read only when it is touched.
+        access_log : object with ``__iadd__``, optional
+            Given an `vroot.ntuple.buffers.Accessed` for each buffer that is touched then.
 
         Returns
         -------
@@ -193,24 +207,29 @@ class RNTuple(HasFields):
         """
         import awkward as ak
 
-        forms = list(_all_forms(form))
-        begin, end = entry_start, entry_stop
-        if any(each.is_union for each in forms):
+        begin, end = start, stop = entries
+        if any(each.is_union for each in _all_forms(form)):
             # As in uproot: the alternatives are those of whole clusters, whichever are used.
-            begin, end = self._schema.whole_clusters(entry_start, entry_stop)
+            begin, end = self._schema.whole_clusters(start, stop)
+        buffers = Buffers(self, (begin, end), executor, array_cache)
+        container: Mapping[str, Any]
+        if virtual:
+            first, last = self._clusters(entries)
+            container = virtual_buffers(form, buffers, (first - 1, last), access_log)
+        else:
+            container = buffers.read(form.expected_from_buffers())
         with self._located():
-            buffers = read_buffers(
-                self._schema,
-                [each.form_key for each in forms if each.form_key is not None],
-                (begin, end),
-                self._manifest,
-                lambda pieces: self.file.fetch(pieces, executor),
-            )
             try:
-                records = ak.from_buffers(form, end - begin, buffers)
+                records = ak.from_buffers(form, end - begin, container)
             except (ValueError, TypeError, KeyError) as err:
                 raise ReferenceStoreError(f"the columns do not fit together: {err}") from err
-        return records[entry_start - begin : entry_stop - begin]
+        return records[start - begin : stop - begin]
+
+    def _clusters(self, entries: tuple[int, int]) -> tuple[int, int]:
+        """How many clusters begin up to each end of a range of entries, as uproot counts them."""
+        begins = self._schema.edges[:-1]
+        first, last = (int(begins.searchsorted(entry, side="right")) for entry in entries)
+        return first, last
 
     def form_bytes(self, form: ak.forms.RecordForm, entries: tuple[int, int]) -> int:
         """Say how large the buffers of a form are, for the clusters of a range of entries.
@@ -228,9 +247,7 @@ class RNTuple(HasFields):
             Bytes, as uproot counts them.
         """
         schema = self._schema
-        first, last = (
-            int(schema.edges[:-1].searchsorted(entry, side="right")) for entry in entries
-        )
+        first, last = self._clusters(entries)
         keys = {each.form_key for each in _all_forms(form)}
         total = 0
         for key in keys:
@@ -419,11 +436,13 @@ class RField(HasFields):
         entry_start, entry_stop : int, optional
             Half-open range of entries; negative ones count from the end.
         decompression_executor, interpretation_executor : Executor, optional
-            The first one that is given decodes the pages.
-        array_cache, interpretation : optional
+            The first one that is given decodes the pages; any object with `submit` or `map`.
+        interpretation : optional
             Not used.
-        backend, interpreter, virtual, access_log
+        backend, interpreter
             Not supported, other than with their defaults.
+        array_cache, virtual, access_log
+            As in `arrays`; a virtual array becomes one of NumPy or pandas by being read.
         library : "ak", "np" or "pd"
             An Awkward array, a NumPy array or a pandas Series.
         ak_add_doc : bool or dict
