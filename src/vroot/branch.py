@@ -85,6 +85,11 @@ class TBranch(HasBranches):
         return self._parent.tree
 
     @property
+    def aliases(self) -> dict[str, str]:
+        """Named expressions that the tree carries."""
+        return self.tree.aliases
+
+    @property
     def top_level(self) -> bool:
         """Whether this is directly in the tree."""
         return not isinstance(self._parent, TBranch)
@@ -149,6 +154,64 @@ class TBranch(HasBranches):
         """Entry numbers where the baskets begin, and the number of entries."""
         offsets: list[int] = self._spec.baskets.edges.tolist()
         return offsets
+
+    def basket_entry_start_stop(self, basket_num: int) -> tuple[int, int]:
+        """Give the entry numbers where a basket begins and ends.
+
+        Parameters
+        ----------
+        basket_num : int
+            Number of the basket, from 0.
+
+        Returns
+        -------
+        tuple of int
+            Half-open range of entries.
+
+        Raises
+        ------
+        IndexError
+            If there is no such basket.
+        """
+        self._check_basket(basket_num)
+        start, stop = self.entry_offsets[basket_num : basket_num + 2]
+        return start, stop
+
+    def basket_uncompressed_bytes(self, basket_num: int) -> int:
+        """Give the size of a basket before compression, in bytes, its key included.
+
+        Parameters
+        ----------
+        basket_num : int
+            Number of the basket, from 0.
+
+        Returns
+        -------
+        int
+            Bytes.
+
+        Raises
+        ------
+        IndexError
+            If there is no such basket.
+        UnsupportedError
+            If the store does not tell how long the keys are.
+        """
+        self._check_basket(basket_num)
+        table = self._spec.baskets
+        if table.key_bytes is None:
+            raise UnsupportedError(
+                f"{self._file.file_path}: how long the keys of the baskets of "
+                f"{self.object_path!r} are is not in the store: scan the file again"
+            )
+        return int(table.uncompressed_bytes[basket_num] + table.key_bytes[basket_num])
+
+    def _check_basket(self, basket_num: int) -> None:
+        if not 0 <= basket_num < self.num_baskets:
+            raise IndexError(
+                f"branch {self.name!r} has {self.num_baskets} baskets, no basket {basket_num}\n"
+                f"in file {self._file.file_path}"
+            )
 
     @property
     def compressed_bytes(self) -> int:
