@@ -60,6 +60,24 @@ def test_all_branches_are_read_once(store: dict[str, Any]) -> None:
     assert ak.fields(tree["G"].arrays()) == ["met", "run", "Muon_pt"]
 
 
+def test_virtual_groups(store: dict[str, Any]) -> None:
+    tree = vroot.open(store)["Events"]
+    log: list[Any] = []
+    filters: dict[str, Any] = {"filter_name": ["G", "run", "weight"]}
+    arrays = tree.arrays(virtual=True, access_log=log, **filters)
+    assert arrays.fields == ["weight", "G"]
+    for add_doc in (False, True):
+        eager = tree.arrays(ak_add_doc=add_doc, **filters)
+        virtual = ak.materialize(tree.arrays(ak_add_doc=add_doc, virtual=True, **filters))
+        assert virtual.layout.form.to_dict() == eager.layout.form.to_dict()
+        assert ak.array_equal(virtual, eager)
+    assert eager.G.layout.parameters == {"__doc__": tree["G"].title}
+    assert eager.G.H.met.layout.parameters == {"__doc__": "met/F"}
+    assert log == []
+    ak.materialize(arrays.G.H.met)
+    assert {each.branch for each in log} == {"G"}
+
+
 def test_an_unreadable_branch_of_a_group_is_named(store: dict[str, Any]) -> None:
     refs = store["refs"]
     refs["Events/G/H/met/zarr.json"]["attributes"]["vroot"] = {

@@ -64,7 +64,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def equal(ours: ak.Array, theirs: ak.Array) -> bool:
     """Same type, form and values."""
     assert str(ours.type) == str(theirs.type)
-    assert ours.layout.form == theirs.layout.form
+    assert ours.layout.form.to_dict() == theirs.layout.form.to_dict()
     return bool(ak.array_equal(ours, theirs, equal_nan=True))
 
 
