@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -120,28 +120,6 @@ class LazyBuffers:
 
 
 @dataclass(frozen=True, eq=False)
-class _SharedOffsets:
-    """The offsets of the lists that one counter branch counts."""
-
-    known: dict[str, npt.NDArray[Any]]
-
-    def put(self, counter: str, offsets: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Note those of a column, and give those that the others have.
-
-        Raises
-        ------
-        DeserializationError
-            If they differ.
-        """
-        known = self.known.setdefault(counter, offsets)
-        if known is not offsets and not np.array_equal(known, offsets):
-            raise DeserializationError(
-                f"its lists have other lengths than those of another branch that {counter!r} counts"
-            )
-        return known
-
-
-@dataclass(frozen=True, eq=False)
 class _Column:
     """A field of virtual records.
 
@@ -153,11 +131,15 @@ class _Column:
         Its branch.
     form : ak.forms.Form
         Its form, with unique keys.
+    known : dict of str to ndarray
+        The offsets of lists that have been read, by the path of the branch that counts their
+        items: columns that one branch counts share them.
     """
 
     name: str
     branch: TBranch
     form: ak.forms.Form
+    known: dict[str, npt.NDArray[Any]]
 
     @cached_property
     def counter(self) -> str | None:
@@ -171,7 +153,7 @@ class _Column:
             return None
         return counter.object_path if kind.numpy_dtype.kind in "iu" else None
 
-    def read(self, entries: tuple[int, int], options: Options, shared: _SharedOffsets) -> Buffers:
+    def read(self, entries: tuple[int, int], options: Options) -> Buffers:
         """Read the branch, and give its buffers by the keys of the form."""
         import awkward as ak
 
@@ -192,8 +174,31 @@ class _Column:
         }
         if self.counter is not None:
             key = next(iter(buffers))
-            buffers[key] = shared.put(self.counter, buffers[key])
+            offsets = self.known.setdefault(self.counter, buffers[key])
+            if not np.array_equal(offsets, buffers[key]):
+                raise DeserializationError(
+                    f"the lists of branch {self.branch.object_path!r} have other lengths than "
+                    f"those of another branch that {self.counter!r} counts"
+                )
+            buffers[key] = offsets
         return buffers
+
+    def functions(self, lazy: LazyBuffers) -> Iterator[tuple[str, Callable[[], Any]]]:
+        """Give the functions that read the buffers, by their keys."""
+        for i, key in enumerate(self.form.expected_from_buffers()):
+            accessed = Accessed(self.name, key)
+            if i == 0 and self.counter is not None:
+                yield key, partial(self._touch_offsets, lazy, key, accessed)
+            else:
+                yield key, partial(lazy.touch, key, accessed)
+
+    def _touch_offsets(self, lazy: LazyBuffers, key: str, accessed: Accessed) -> Any:
+        """Give offsets, without reading the column if another one with its counter was read."""
+        offsets = None if self.counter is None else self.known.get(self.counter)
+        if offsets is None or lazy.loaded:
+            return lazy.touch(key, accessed)
+        lazy.note(key, accessed)
+        return offsets
 
 
 def virtual_branches(
@@ -221,35 +226,14 @@ def virtual_branches(
 
     branches = _in_order(selection)
     form = ak.forms.form_with_unique_keys(_form(selection.of, branches, options), ("<root>",))
-    shared = _SharedOffsets({})
+    known: dict[str, npt.NDArray[Any]] = {}
     container: dict[str, Callable[[], Any]] = {}
     for (name, branch), content in zip(branches.items(), form.contents, strict=True):
-        column = _Column(name, branch, content)
-        lazy = LazyBuffers(
-            partial(column.read, entries, options, shared),
-            f"branch {branch.object_path!r} of {branch.file.file_path}",
-            access_log,
-        )
-        for i, key in enumerate(content.expected_from_buffers()):
-            accessed = Accessed(name, key)
-            if i == 0 and column.counter is not None:
-                container[key] = partial(
-                    _touch_offsets, lazy, key, accessed, shared, column.counter
-                )
-            else:
-                container[key] = partial(lazy.touch, key, accessed)
+        column = _Column(name, branch, content, known)
+        what = f"branch {branch.object_path!r} of {branch.file.file_path}"
+        lazy = LazyBuffers(partial(column.read, entries, options), what, access_log)
+        container.update(column.functions(lazy))
     return ak.from_buffers(form, entries[1] - entries[0], container)
-
-
-def _touch_offsets(
-    lazy: LazyBuffers, key: str, accessed: Accessed, shared: _SharedOffsets, counter: str
-) -> npt.NDArray[Any]:
-    """Give offsets, without reading the column if another one with its counter was read."""
-    offsets = shared.known.get(counter)
-    if offsets is None or lazy.loaded:
-        return lazy.touch(key, accessed)
-    lazy.note(key, accessed)
-    return offsets
 
 
 def _in_order(selection: Selection) -> dict[str, TBranch]:
