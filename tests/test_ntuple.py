@@ -235,10 +235,8 @@ class TestReading:
             {"cut": "x > 1"},
             {"aliases": {"y": "x"}},
             {"how": "zip"},
-            {"virtual": True},
             {"backend": "cuda"},
             {"interpreter": "gpu"},
-            {"access_log": []},
             {"language": "python"},
         ],
     )
@@ -246,9 +244,7 @@ class TestReading:
         with pytest.raises(UnsupportedError):
             events.arrays(**options)
 
-    def test_what_is_not_supported_yet(self, events: Any) -> None:
-        with pytest.raises(UnsupportedError, match="virtual"):
-            events["x"].array(virtual=True)
+    def test_what_is_not_used(self, events: Any) -> None:
         assert len(events["x"].array(array_cache=None, interpretation_executor=None)) == 30
 
     @pytest.mark.parametrize("step_size", [1, 7, 1000, "100 B", "1 kB", "100 MB"])
