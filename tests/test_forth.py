@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from vroot.decode.basket import Basket
 from vroot.decode.forth import check_program, run_program
 from vroot.decode.interpretation import Buffers
-from vroot.decode.output import Objects, ObjectsPart
+from vroot.decode.output import Objects
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError, VrootError
 from vroot.interpretations import AsObjects, Program
 from vroot.library import to_library
@@ -80,8 +80,7 @@ def vectors_of_strings(entries: Sequence[Sequence[bytes]]) -> Basket:
 
 def read(which: Program, basket: Basket) -> ak.Array:
     buffers = Buffers(basket.entries, run_program(which, basket))
-    parts = (ObjectsPart(buffers, 0, basket.entries),)
-    return to_library(AsObjects(which), Objects(parts), "ak")
+    return to_library(AsObjects(which), Objects(buffers, 0, basket.entries), "ak")
 
 
 @given(st.lists(st.lists(st.text(max_size=300).map(str.encode)), max_size=5))

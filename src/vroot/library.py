@@ -169,20 +169,19 @@ def _to_awkward(interpretation: Interpretation, data: ColumnData) -> ak.Array:
 
 
 def _objects(interpretation: AsObjects | AsInline, data: Objects) -> Any:
-    """Layout of objects: the buffers of each part, put together."""
+    """Layout of objects, made of their buffers."""
     import awkward as ak
 
     try:
         form = ak.forms.from_json(_form_json(interpretation))
-        layouts = [
-            ak.from_buffers(form, part.buffers.length, part.buffers.buffers, highlevel=False)[
-                part.start : part.stop
-            ]
-            for part in data.parts
-        ]
+        if data.start == data.stop:
+            return form.length_zero_array(highlevel=False)
+        buffers = data.buffers
+        layout = ak.from_buffers(form, buffers.length, buffers.buffers, highlevel=False)
+        layout = layout[data.start : data.stop]
         if isinstance(interpretation, AsInline):
-            # A program's outputs are consistent by the way they are made; these may be anything.
-            problem = "".join(ak.validity_error(layout) for layout in layouts)
+            # A program's outputs have been checked when they were joined; these may be anything.
+            problem = ak.validity_error(layout)
             if problem:
                 raise ReferenceStoreError(f"{interpretation!r}: {problem}")
     except (
@@ -197,15 +196,15 @@ def _objects(interpretation: AsObjects | AsInline, data: Objects) -> Any:
         raise ReferenceStoreError(
             f"{interpretation!r}: the buffers do not fit their form: {err}"
         ) from err
-    if not layouts:
-        return form.length_zero_array(highlevel=False)
-    return ak.concatenate(layouts, mergebool=False, highlevel=False)
+    return layout
 
 
 def _items(content: Interpretation, array: npt.NDArray[Any]) -> Any:
     """Layout of a NumPy array: fixed dimensions become RegularArray, fields a RecordArray."""
     import awkward as ak
 
+    if array.ndim == 1 and array.dtype.names is None:
+        return ak.contents.NumpyArray(array)
     if array.dtype.names is None:
         return ak.from_numpy(array, regulararray=True, highlevel=False)
     flat = array.reshape(-1)

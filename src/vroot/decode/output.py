@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vroot.decode.interpretation import Array, Buffers, Decoded, Lists
+from vroot.decode.join import join_buffers
 from vroot.decode.offsets import Offsets, SharedOffsets
 from vroot.interpretations import (
     AsBits,
@@ -18,42 +19,30 @@ from vroot.interpretations import (
     AsObjects,
     AsStrings,
     Numerical,
+    Program,
     split_dtype,
 )
 from vroot.model import BranchSpec
 from vroot.plan import BasketRange
 
-__all__ = ["ColumnData", "Objects", "ObjectsPart", "Output", "allocate_output", "inline_objects"]
+__all__ = ["ColumnData", "Objects", "Output", "allocate_output", "inline_objects"]
 
 
 @dataclass(frozen=True, eq=False)
-class ObjectsPart:
-    """Buffers, and which of their entries are wanted.
+class Objects:
+    """A column of objects.
 
     Parameters
     ----------
     buffers : Buffers
         Buffers of the column's form.
     start, stop : int
-        Half-open range of their entries.
+        Half-open range of their entries that is wanted.
     """
 
     buffers: Buffers
     start: int
     stop: int
-
-
-@dataclass(frozen=True, eq=False)
-class Objects:
-    """A column of objects, in parts that follow each other.
-
-    Parameters
-    ----------
-    parts : tuple of ObjectsPart
-        The parts; none if the range of entries is empty.
-    """
-
-    parts: tuple[ObjectsPart, ...]
 
 
 ColumnData: TypeAlias = Array | Lists | Objects
@@ -100,8 +89,8 @@ def allocate_output(
             return _ListsOutput(entries, np.dtype(np.uint8))
         case AsBits(jagged=True):
             return _ListsOutput(entries, np.dtype(np.uint32))
-        case AsObjects():
-            return _ObjectsOutput()
+        case AsObjects(program):
+            return _ObjectsOutput(program, entries)
         case AsBits():
             return _FlatOutput(np.empty(entries, np.uint32))
         case numerical:
@@ -217,16 +206,20 @@ class _ListsOutput:
 
 
 class _ObjectsOutput:
-    """Buffers of a form, which only the library can put together."""
+    """Buffers of a form, which are joined at the end."""
 
-    def __init__(self) -> None:
-        self.parts: dict[int, ObjectsPart] = {}
+    def __init__(self, program: Program, entries: int) -> None:
+        self.program = program
+        self.entries = entries
+        self.parts: dict[int, tuple[Mapping[str, Array], int, int]] = {}
 
     def put(self, part: BasketRange, decoded: Decoded) -> None:
-        self.parts[part.position] = ObjectsPart(decoded, part.start, part.stop)  # type: ignore[arg-type]
+        self.parts[part.position] = (decoded.buffers, part.start, part.stop)  # type: ignore[union-attr]
 
     def finish(self) -> ColumnData:
-        return Objects(tuple(part for _, part in sorted(self.parts.items())))
+        parts = [part for _, part in sorted(self.parts.items())]
+        joined = join_buffers(self.program, parts) if parts else {}
+        return Objects(Buffers(self.entries, joined), 0, self.entries)
 
 
 def inline_objects(interpretation: AsInline, length: int, start: int, stop: int) -> Objects:
@@ -244,9 +237,9 @@ def inline_objects(interpretation: AsInline, length: int, start: int, stop: int)
     Returns
     -------
     Objects
-        One part.
+        That range.
     """
     buffers = {
         name: np.frombuffer(content, np.uint8) for name, content in interpretation.buffers.items()
     }
-    return Objects((ObjectsPart(Buffers(length, buffers), start, stop),))
+    return Objects(Buffers(length, buffers), start, stop)
