@@ -13,7 +13,7 @@ from vroot.engine import Column
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
 from vroot.grouping import read_one
 from vroot.has_branches import HasBranches
-from vroot.interpretations import AsGrouped, Interpretation
+from vroot.interpretations import AsGroup, AsGrouped, Interpretation
 from vroot.model import BranchSpec
 from vroot.names import component_name
 from vroot.plan import regularize_entry_range
@@ -123,7 +123,7 @@ class TBranch(HasBranches):
         interpretation = self._spec.interpretation
         if isinstance(interpretation, AsGrouped):
             below = {branch.name: branch.interpretation for branch in self.branches}
-            return AsGrouped(f"AsGroup({self!r}, {below!r})")
+            return AsGroup(f"AsGroup({self!r}, {below!r})", below)
         return interpretation
 
     @property

@@ -139,4 +139,5 @@ def _wait(futures: Iterable[Future[None]]) -> None:
             future.result()
     finally:
         for future in started:
-            future.cancel()
+            if isinstance(future, Future):  # those of uproot's executors cannot be cancelled
+                future.cancel()

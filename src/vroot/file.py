@@ -17,6 +17,8 @@ from vroot.directory import Directory
 from vroot.engine import BasketCache, read_columns
 from vroot.exceptions import ReferenceStoreError, StaleReferencesWarning
 from vroot.fetch import Piece, fetch
+from vroot.open_options import DEFAULTS, regularize_open_options
+from vroot.registration import register_with_uproot
 from vroot.store.local import LocalStore, local_path
 from vroot.store.references import References, is_reference_name, load_references
 from vroot.store.sources import Sources, header_checksum
@@ -55,6 +57,7 @@ class File(Directory):
         *,
         verify_sources: bool = True,
     ) -> None:
+        register_with_uproot()
         super().__init__(None, "", ())
         self.references = references
         self._file_path = file_path
@@ -196,8 +199,14 @@ def _is_local_file(location: str) -> bool:
 def open_file(
     path: Any,
     *,
+    object_cache: Any = 100,  # noqa: ARG001  # uproot's
+    array_cache: Any = "100 MB",  # noqa: ARG001  # uproot's
+    custom_classes: Any = None,
+    decompression_executor: Any = None,  # noqa: ARG001  # uproot's
+    interpretation_executor: Any = None,  # noqa: ARG001  # uproot's
     storage_options: Mapping[str, Any] | None = None,
     verify_sources: bool = True,
+    **options: Any,
 ) -> Any:
     """Open a reference store, or the references of a ROOT file.
 
@@ -208,10 +217,18 @@ def open_file(
         ``{"refs.json": "object"}``; the references themselves, as `vroot.scan` returns them; or a
         ROOT file, for which a fresh sidecar (``file.root.refs.json``) is used, or else a scan in
         memory.
+    object_cache, array_cache, decompression_executor, interpretation_executor
+        Accepted, as in uproot, and of no effect: nothing is cached, and vroot has threads of its
+        own. `arrays` and the like take executors for one call.
+    custom_classes : None
+        Classes of the user's are not supported.
     storage_options : mapping, optional
         Options for fsspec, where it is used.
     verify_sources : bool
         Whether to check that the ROOT file is what was scanned, before it is first read.
+    **options
+        More options for fsspec, as in uproot. Those of uproot itself (``handler``, ``timeout``,
+        ``num_workers``, and whatever else is in ``uproot.open.defaults``) have no effect.
 
     Returns
     -------
@@ -226,9 +243,12 @@ def open_file(
         If there is no such object.
     ReferenceStoreError
         If it is not a store that this version reads.
+    UnsupportedError
+        If custom classes are given.
     MissingExtraError
         If a ROOT file has no references and cannot be scanned here.
     """
+    storage_options = regularize_open_options(options, storage_options, custom_classes)
     if isinstance(path, Mapping) and "refs" in path:
         references = _in_memory(path)
         return File(
@@ -250,6 +270,10 @@ def open_file(
     references = _references_of(location, storage_options)
     file = File(references, location, storage_options, verify_sources=verify_sources)
     return file if object_path is None else file[object_path]
+
+
+# As uproot has it; changing it changes nothing here.
+vars(open_file)["defaults"] = dict(DEFAULTS)
 
 
 def _in_memory(given: Mapping[str, Any]) -> References:
