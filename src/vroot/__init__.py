@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from vroot import exceptions
+from vroot import exceptions, uproot_names
 from vroot._version import __version__
 from vroot.branch import TBranch
 from vroot.directory import Directory
@@ -17,10 +17,19 @@ from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsSt
 from vroot.many import concatenate, iterate, num_entries
 from vroot.ntuple.has_fields import HasFields
 from vroot.ntuple.ntuple import RField, RNTuple
+from vroot.registration import register_with_uproot
 from vroot.tree import TTree
 
 if TYPE_CHECKING:
     from pathlib import Path
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Find what uproot has under a name."""
+        return uproot_names.look_up(__name__, name)
+
+
+uproot_names.install()
 
 __all__ = [
     "INLINE_LIMIT_BYTES",
@@ -41,13 +50,18 @@ __all__ = [
     "VrootError",
     "__version__",
     "concatenate",
+    "default_library",
     "exceptions",
     "iterate",
     "num_entries",
     "open",
+    "register_with_uproot",
     "scan",
 ]
 
+
+#: The library of arrays, unless another one is asked for.
+default_library = "ak"
 
 #: How many bytes of ready-made data a store holds of one branch, unless it is told otherwise.
 INLINE_LIMIT_BYTES = 4 << 20

@@ -235,9 +235,7 @@ class AsFloat16(_Packed, tag_field="kind", tag="float16"):
     base_dtype = np.float32
 
 
-class AsStridedObjects(
-    _Base, omit_defaults=True, tag_field="kind", tag="strided"
-):
+class AsStridedObjects(_Base, omit_defaults=True, tag_field="kind", tag="strided"):
     """Objects of a C++ class whose members are numbers at fixed places.
 
     Parameters
@@ -475,9 +473,7 @@ class AsInline(_Base, omit_defaults=True, tag_field="kind", tag="inline"):
         return np.dtype(object)
 
 
-class Unsupported(
-    _Base, omit_defaults=True, tag_field="kind", tag="unsupported"
-):
+class Unsupported(_Base, omit_defaults=True, tag_field="kind", tag="unsupported"):
     """A column that the store names but does not represent.
 
     Parameters
