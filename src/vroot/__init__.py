@@ -111,15 +111,18 @@ def scan(
     DeserializationError
         If it is not a ROOT file, or its directories cannot be read.
     """
+    from vroot.running import has_the_name, scan_elsewhere  # noqa: PLC0415  # which imports this
+
+    options: dict[str, Any] = {
+        "url": url,
+        "storage_options": storage_options,
+        "inline_limit_bytes": inline_limit_bytes,
+        "progress": progress,
+    }
+    if has_the_name():
+        return scan_elsewhere(source, out, **options)
     try:
         from vroot.scanner import scan_file  # noqa: PLC0415  # the reader works without uproot
     except ImportError as err:
         raise MissingExtraError("scanning a ROOT file", err.name or "uproot", "scan") from err
-    return scan_file(
-        source,
-        out,
-        url=url,
-        storage_options=storage_options,
-        inline_limit_bytes=inline_limit_bytes,
-        progress=progress,
-    )
+    return scan_file(source, out, **options)

@@ -89,6 +89,11 @@ class File(Directory):
         return uuid.UUID(self.references.sources[0].uuid)
 
     @property
+    def fUUID(self) -> bytes:  # noqa: N802  # the name that uproot has
+        """The 16 bytes of `uuid`."""
+        return self.uuid.bytes
+
+    @property
     def closed(self) -> bool:
         """Whether the file was closed; nothing can be read then."""
         return self._closed
