@@ -88,6 +88,11 @@ class TBranch(HasBranches):
         return not isinstance(self._parent, TBranch)
 
     @property
+    def aliases(self) -> dict[str, str]:
+        """Named expressions that the tree carries."""
+        return self.tree.aliases
+
+    @property
     def object_path(self) -> str:
         """Path in the ROOT file: that of the tree, a colon, and the names of the branches."""
         return f"{self._parent.object_path}{':' if self.top_level else '/'}{self.name}"
@@ -141,6 +146,31 @@ class TBranch(HasBranches):
         """Entry numbers where the baskets begin, and the number of entries."""
         offsets: list[int] = self._spec.baskets.edges.tolist()
         return offsets
+
+    def basket_entry_start_stop(self, basket_num: int) -> tuple[int, int]:
+        """Give the half-open range of entries of a basket.
+
+        Parameters
+        ----------
+        basket_num : int
+            Number of the basket, from 0.
+
+        Returns
+        -------
+        tuple of int
+            First entry, and the one behind the last.
+
+        Raises
+        ------
+        IndexError
+            If there is no such basket.
+        """
+        if not 0 <= basket_num < self.num_baskets:
+            raise IndexError(
+                f"branch {self.name!r} has {self.num_baskets} baskets, none of number {basket_num}"
+            )
+        start, stop = self._spec.baskets.edges[basket_num : basket_num + 2].tolist()
+        return start, stop
 
     @property
     def compressed_bytes(self) -> int:

@@ -89,6 +89,16 @@ class File(Directory):
         return uuid.UUID(self.references.sources[0].uuid)
 
     @property
+    def root_directory(self) -> File:
+        """The file itself, which is its top directory."""
+        return self
+
+    @property
+    def hex_uuid(self) -> str:
+        """The text of `uuid`."""
+        return str(self.uuid)
+
+    @property
     def fUUID(self) -> bytes:  # noqa: N802  # the name that uproot has
         """The 16 bytes of `uuid`."""
         return self.uuid.bytes

@@ -138,13 +138,13 @@ def concatenate(
 
 
 def num_entries(
-    files: Files, *, storage_options: Mapping[str, Any] | None = None, **options: Any
+    paths: Files, *, storage_options: Mapping[str, Any] | None = None, **options: Any
 ) -> Iterator[tuple[str, str | None, int]]:
     """Count the entries of the trees in several files, without reading any.
 
     Parameters
     ----------
-    files : str, pathlib.Path, mapping, or iterable of these
+    paths : str, pathlib.Path, mapping, or iterable of these
         See `vroot.files.regularize_files`.
     storage_options : mapping, optional
         Options for fsspec.
@@ -157,7 +157,7 @@ def num_entries(
         Path of the file, path of the object in it, number of entries.
     """
     _, storage_options = separate_open_options(options, storage_options)
-    for location, object_path in regularize_files(files, storage_options):
+    for location, object_path in regularize_files(paths, storage_options):
         tree = open_tree(location, object_path, storage_options=storage_options)
         if tree is not None:
             shown = location if isinstance(location, str) else tree.file.file_path

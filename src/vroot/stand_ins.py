@@ -163,6 +163,10 @@ to_writable = _writing("to_writable")
 update = _writing("update")
 
 
+#: The functions that write.
+WRITING = (as_TGraph, create, dask_write, graphed_write, recreate, to_writable, update)
+
+
 class _Unset:
     """The type of `unset`."""
 

@@ -97,7 +97,13 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "behaviors.TH2": {"TH2": "vroot.objects.hist:TH2"},
     "behaviors.TH2Poly": {"TH2Poly": "vroot.objects.hist:TH2Poly"},
     "behaviors.TH3": {"TH3": "vroot.objects.hist:TH3"},
-    "behaviors.TParameter": {"TParameter": "vroot.objects.basics:TParameter"},
+    "behaviors.TParameter": dict.fromkeys(
+        (
+            "TParameter", "TParameter_3c_boolean_3e_", "TParameter_3c_floating_3e_",
+            "TParameter_3c_integer_3e_",
+        ),
+        "vroot.objects.basics:TParameter",
+    ),
     "behaviors.TProfile": _all_in("vroot.objects.profile", ("Profile", "TProfile")),
     "behaviors.TProfile2D": {"TProfile2D": "vroot.objects.profile:TProfile2D"},
     "behaviors.TProfile3D": {"TProfile3D": "vroot.objects.profile:TProfile3D"},
