@@ -21,8 +21,8 @@ TABLE = Path(__file__).with_name("names.tsv")
 HEADER = ("uproot", "vroot", "remark")
 UNEXPLAINED = "?"
 
-#: Classes whose attributes are compared with those of a class of another name: what the facade
-#: makes of a stored interpretation, and what uproot makes of a tree or branch in a file.
+#: What the facade makes of a stored interpretation, and of what uproot makes of a tree or branch
+#: in a file: by the identity of uproot's class, whose attributes are compared with those of ours.
 COUNTERPARTS: Mapping[int, type] = {
     id(uproot.AsGrouped): vroot.interpretations.AsGroup,
     id(uproot.models.TTree.Model_TTree_v20): vroot.TTree,
@@ -115,10 +115,6 @@ def _absent(full: str) -> Row:
 def _compare(full: str, theirs: Any, ours: Any) -> Row:
     if ours is None:
         return _absent(full)
-    if full in COUNTERPARTS and full.startswith("uproot.models"):
-        return Row(
-            full, "absent", "no name of its own; its attributes are compared with the facade"
-        )
     if _writes(ours):
         return Row(full, "writing", "NotImplementedError")
     if inspect.isclass(ours) and issubclass(ours, stand_ins.Handler):
@@ -142,7 +138,7 @@ def _attributes(
     full: str, theirs: type, ours: type, compared: set[tuple[str, int, int]]
 ) -> Iterator[Row]:
     """Compare the public attributes of two classes, but those that have been compared."""
-    fields = {name for base in ours.__mro__ for name in vars(base).get("__annotations__", ())}
+    fields = {name for base in ours.__mro__ for name in inspect.get_annotations(base)}
     for name, value in inspect.getmembers_static(theirs):
         where = f"{full}.{name}"
         if name.startswith("_") or any(fnmatch.fnmatchcase(name, each) for each in INTERNAL):
