@@ -173,7 +173,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "__version__": "vroot._version:__version__",
         "version": "vroot._version:__version__",
     },
-    "writing": _all_in("vroot.stand_ins", ("WritableNTuple", *_WRITING)),
+    "writing": _all_in("vroot.stand_ins", tuple(n for n in _WRITING if n != "as_TGraph")),
     "writing.identify": {"to_writable": "vroot.stand_ins:to_writable"},
     "writing.interpret": {"as_TGraph": "vroot.stand_ins:as_TGraph"},
     "writing.writable": _all_in(
