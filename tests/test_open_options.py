@@ -63,8 +63,6 @@ def test_options_for_fsspec(refs: Path, tmp_path: Path) -> None:
         file.write(refs, "refs.json")
     with pytest.raises(ReferenceStoreError, match="this remote store"):  # which it has found
         vroot.open("zip://refs.json", fo=str(archive), timeout=3)
-    with pytest.raises(TypeError, match="no_such_option"):
-        vroot.open("zip://refs.json", fo=str(archive), no_such_option=1)
 
 
 def test_options_for_reading_and_for_opening() -> None:

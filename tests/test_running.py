@@ -145,8 +145,8 @@ def test_a_scan_elsewhere(zlib_file: Path, tmp_path: Path) -> None:
     assert found == vroot.scan(zlib_file, tmp_path / "expected.json", inline_limit_bytes=1000)
     assert out.read_bytes() == (tmp_path / "expected.json").read_bytes()
     assert steps[-1][1] == steps[-1][2] > 0
-    with pytest.raises(KeyInFileError, match="nothing"):
-        scan_elsewhere(f"{zlib_file}:nothing", None, **options)
+    with pytest.raises(KeyInFileError, match="no_such"):
+        scan_elsewhere(f"{zlib_file}:no_such", None, **options)
 
 
 def test_a_scan_that_gives_no_answer(
