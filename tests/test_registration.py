@@ -12,7 +12,7 @@ import uproot
 
 import vroot
 from vroot.exceptions import CannotBeAwkward
-from vroot.interpretations import AsGroup, Unsupported
+from vroot.interpretations import AsBits, AsGroup, Unsupported
 from vroot.registration import REGISTERED
 
 LATER = """
@@ -75,6 +75,11 @@ def test_the_form_of_a_group() -> None:
     x = vroot.AsDtype(np.dtype(">f4"))
     group = AsGroup("AsGroup", {"x": x, "y": vroot.AsStrings()})
     assert group.awkward_form().fields == ["x", "y"]
+
+
+@pytest.mark.parametrize("jagged", [False, True])
+def test_the_form_of_bits(jagged: bool) -> None:
+    assert str(AsBits(jagged).awkward_form().type) == ("var * uint32" if jagged else "uint32")
 
 
 def test_what_has_no_form() -> None:

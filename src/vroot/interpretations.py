@@ -348,7 +348,7 @@ class AsStrings(_Base, omit_defaults=True, tag_field="kind", tag="strings"):
         return np.dtype(object)
 
 
-class AsBits(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="bits"):
+class AsBits(_Base, omit_defaults=True, tag_field="kind", tag="bits"):
     """The bits of ``TObject``s, some of which have the number of a process behind them.
 
     Parameters

@@ -19,6 +19,7 @@ from vroot.exceptions import (
 )
 from vroot.frames import to_frame, to_series
 from vroot.interpretations import (
+    AsBits,
     AsGroup,
     AsGrouped,
     AsInline,
@@ -154,6 +155,9 @@ def form_of(interpretation: Interpretation) -> ak.forms.Form:
             data: ColumnData = Lists(np.zeros(1, np.int64), empty(content, 0))
         case AsStrings():
             data = Lists(np.zeros(1, np.int64), np.zeros(0, np.uint8))
+        case AsBits(jagged):
+            bits = np.zeros(0, np.uint32)
+            data = Lists(np.zeros(1, np.int64), bits) if jagged else bits
         case numerical:
             data = empty(numerical, 0)
     return _to_awkward(interpretation, data).layout.form
