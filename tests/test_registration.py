@@ -99,3 +99,5 @@ def test_interpretations_do_not_change() -> None:
     assert hash(strings) == hash(vroot.AsStrings())
     with pytest.raises(AttributeError, match="'header_bytes' cannot be set"):
         strings.header_bytes = 3
+    with pytest.raises(AttributeError, match="'header_bytes' cannot be deleted"):
+        del strings.header_bytes

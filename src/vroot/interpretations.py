@@ -76,6 +76,9 @@ class _Base(msgspec.Struct):
         if name != "_forth":
             raise AttributeError(f"{type(self).__name__} does not change: {name!r} cannot be set")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} does not change: {name!r} cannot be deleted")
+
     def __hash__(self) -> int:
         return hash((type(self), *msgspec.structs.astuple(self)))
 
