@@ -7,6 +7,7 @@ process of its own, without that folder.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import subprocess
@@ -92,13 +93,14 @@ def scan_elsewhere(source: str | Path, out: str | Path | None, **options: Any) -
     ) as process:
         if process.stdin is None or process.stdout is None:
             raise DeserializationError(f"{source}: there is no process that could scan it")
-        pickle.dump({"source": source, "out": out, "progress": progress is not None} | options,
-                    process.stdin)  # fmt: skip
-        process.stdin.close()
+        question = {"source": source, "out": out, "progress": progress is not None} | options
+        with contextlib.suppress(BrokenPipeError):  # it has died: said below
+            process.stdin.write(pickle.dumps(question))
+            process.stdin.close()
         while True:
             try:
                 kind, content = pickle.load(process.stdout)  # noqa: S301  # from our own process
-            except EOFError:
+            except (EOFError, pickle.UnpicklingError):
                 raise DeserializationError(
                     f"{source} cannot be scanned: the process that does it ended without an answer"
                 ) from None
