@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from vroot import exceptions
+from vroot import exceptions, uproot_names
 from vroot._version import __version__
 from vroot.branch import TBranch
 from vroot.cache import LRUArrayCache, LRUCache
@@ -18,10 +18,19 @@ from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsSt
 from vroot.many import concatenate, iterate, num_entries
 from vroot.ntuple.has_fields import HasFields
 from vroot.ntuple.ntuple import RField, RNTuple
+from vroot.registration import register_with_uproot
 from vroot.tree import TTree
 
 if TYPE_CHECKING:
     from pathlib import Path
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Find what uproot has under a name."""
+        return uproot_names.look_up(__name__, name)
+
+
+uproot_names.install()
 
 __all__ = [
     "INLINE_LIMIT_BYTES",
@@ -44,13 +53,18 @@ __all__ = [
     "VrootError",
     "__version__",
     "concatenate",
+    "default_library",
     "exceptions",
     "iterate",
     "num_entries",
     "open",
+    "register_with_uproot",
     "scan",
 ]
 
+
+#: The library of arrays, unless another one is asked for.
+default_library = "ak"
 
 #: How many bytes of ready-made data a store holds of one branch, unless it is told otherwise.
 INLINE_LIMIT_BYTES = 4 << 20
@@ -100,15 +114,18 @@ def scan(
     DeserializationError
         If it is not a ROOT file, or its directories cannot be read.
     """
+    from vroot.running import has_the_name, scan_elsewhere  # noqa: PLC0415  # which imports this
+
+    options: dict[str, Any] = {
+        "url": url,
+        "storage_options": storage_options,
+        "inline_limit_bytes": inline_limit_bytes,
+        "progress": progress,
+    }
+    if has_the_name():
+        return scan_elsewhere(source, out, **options)
     try:
         from vroot.scanner import scan_file  # noqa: PLC0415  # the reader works without uproot
     except ImportError as err:
         raise MissingExtraError("scanning a ROOT file", err.name or "uproot", "scan") from err
-    return scan_file(
-        source,
-        out,
-        url=url,
-        storage_options=storage_options,
-        inline_limit_bytes=inline_limit_bytes,
-        progress=progress,
-    )
+    return scan_file(source, out, **options)

@@ -14,7 +14,7 @@ from vroot.engine import Column
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
 from vroot.grouping import AddDoc, Options, read_one
 from vroot.has_branches import HasBranches
-from vroot.interpretations import AsGrouped, Interpretation
+from vroot.interpretations import AsGroup, AsGrouped, Interpretation
 from vroot.library import regularize_library
 from vroot.model import BranchSpec
 from vroot.names import component_name
@@ -85,14 +85,14 @@ class TBranch(HasBranches):
         return self._parent.tree
 
     @property
-    def aliases(self) -> dict[str, str]:
-        """Named expressions that the tree carries."""
-        return self.tree.aliases
-
-    @property
     def top_level(self) -> bool:
         """Whether this is directly in the tree."""
         return not isinstance(self._parent, TBranch)
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Named expressions that the tree carries."""
+        return self.tree.aliases
 
     @property
     def object_path(self) -> str:
@@ -136,7 +136,7 @@ class TBranch(HasBranches):
         interpretation = self._spec.interpretation
         if isinstance(interpretation, AsGrouped):
             below = {branch.name: branch.interpretation for branch in self.branches}
-            return AsGrouped(f"AsGroup({self!r}, {below!r})")
+            return AsGroup(f"AsGroup({self!r}, {below!r})", below)
         return interpretation
 
     @property

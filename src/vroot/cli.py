@@ -1,4 +1,4 @@
-"""The ``vroot`` command: scan ROOT files, and look into reference stores."""
+"""The ``vroot`` command: scan ROOT files, look into reference stores, run scripts of uproot."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from vroot import (
     RNTuple,
     TBranch,
     TTree,
+    running,
 )
 from vroot.exceptions import DeserializationError, KeyInFileError, UnsupportedError, VrootError
 from vroot.filters import regularize_filter
@@ -93,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    summary = "Scan ROOT files into reference stores, and look into them."
+    summary = "Scan ROOT files into reference stores, look into them, run scripts on them."
     parser = argparse.ArgumentParser(prog="vroot", description=summary)
     parser.add_argument("--version", action="version", version=f"vroot {vroot.__version__}")
     _add_traceback(parser, default=False)
@@ -103,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         ("ls", _ls, _add_ls, "list the objects of a directory, or the branches of a tree"),
         ("show", _show, _add_show, "show the branches of a tree as uproot does"),
         ("head", _head, _add_head, "print the first entries of branches"),
+        ("run", _run, _add_run, "run a script of uproot with vroot in its place"),
     ):
         command = commands.add_parser(name, help=summary, description=summary)
         command.set_defaults(run=run, parser=command)
@@ -159,6 +161,13 @@ def _add_head(parser: argparse.ArgumentParser) -> None:
     add("-n", type=_at_least(0), default=5, metavar="N", help="entries (default: %(default)s)")
     add("--start", type=int, default=0, metavar="N", help="first entry; negative: from the end")
     add("--json", action="store_true", help="print a JSON list of records")
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("-m", dest="module", action="store_true", help="run a module, as python -m does")
+    add("script", metavar="SCRIPT", help="a script, or the name of a module after -m")
+    add("arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script")
 
 
 def _at_least(minimum: int) -> Callable[[str], int]:
@@ -415,3 +424,10 @@ def _blocks(entry: Column, columns: Sequence[Column]) -> Iterator[list[Column]]:
         block.append(column)
         used += column.width
     yield block
+
+
+# --- run ------------------------------------------------------------------------------------------
+
+
+def _run(args: argparse.Namespace) -> int:
+    return running.run(["-m"] * args.module + [args.script, *args.arguments])

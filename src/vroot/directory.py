@@ -92,6 +92,11 @@ class Directory(Closes, Mapping[str, Any]):
         return "/".join(("", *self._names, "")).replace("//", "/")
 
     @property
+    def cache_key(self) -> str:
+        """What is unique to this directory: the UUID of the file, and the path."""
+        return f"{self.file.hex_uuid}:{self.object_path}"
+
+    @property
     def file_path(self) -> str:
         """What was opened."""
         return self.file.file_path

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "CannotBeAwkward",
     "CorruptBasketError",
     "CorruptPageError",
     "DeserializationError",
@@ -123,6 +124,10 @@ class StaleReferencesWarning(UserWarning):
 
 class UnsupportedError(VrootError, NotImplementedError):
     """The store records that this object exists, and why it cannot be read."""
+
+
+class CannotBeAwkward(UnsupportedError):  # noqa: N818  # the name that uproot has
+    """A branch has no Awkward form, because it cannot be read."""
 
 
 class MissingExtraError(VrootError, ImportError):

@@ -18,6 +18,8 @@ from vroot.directory import Directory
 from vroot.engine import BasketCache, read_columns
 from vroot.exceptions import ReferenceStoreError, StaleReferencesWarning
 from vroot.fetch import Piece, fetch
+from vroot.open_options import DEFAULTS, regularize_open_options
+from vroot.registration import register_with_uproot
 from vroot.store.local import LocalStore, local_path
 from vroot.store.references import References, is_reference_name, load_references
 from vroot.store.sources import Sources, header_checksum
@@ -60,6 +62,7 @@ class File(Directory):
         object_cache: MutableMapping[str, Any] | int | None = 100,
         array_cache: ArrayCache = None,
     ) -> None:
+        register_with_uproot()
         super().__init__(None, "", ())
         self.object_cache = made_object_cache(object_cache)
         self.array_cache = made_array_cache(array_cache)
@@ -98,6 +101,21 @@ class File(Directory):
     def uuid(self) -> uuid.UUID:
         """The UUID in the header of the ROOT file."""
         return uuid.UUID(self.references.sources[0].uuid)
+
+    @property
+    def root_directory(self) -> File:
+        """The file itself, which is its top directory."""
+        return self
+
+    @property
+    def hex_uuid(self) -> str:
+        """The text of `uuid`."""
+        return str(self.uuid)
+
+    @property
+    def fUUID(self) -> bytes:  # noqa: N802  # the name that uproot has
+        """The 16 bytes of `uuid`."""
+        return self.uuid.bytes
 
     @property
     def closed(self) -> bool:
@@ -224,8 +242,12 @@ def open_file(
     *,
     object_cache: MutableMapping[str, Any] | int | None = 100,
     array_cache: ArrayCache = None,
+    custom_classes: Any = None,
+    decompression_executor: Any = None,  # noqa: ARG001  # uproot's
+    interpretation_executor: Any = None,  # noqa: ARG001  # uproot's
     storage_options: Mapping[str, Any] | None = None,
     verify_sources: bool = True,
+    **options: Any,
 ) -> Any:
     """Open a reference store, or the references of a ROOT file.
 
@@ -243,10 +265,18 @@ def open_file(
         Where arrays of branches and fields are kept when they have been read, or how much memory
         such as "100 MB" the file keeps for them, unless a call of `arrays` says otherwise. Unlike
         in uproot, the file keeps none by default: reading again is quick, and takes no memory.
+    custom_classes : None
+        Classes of the user's are not supported.
+    decompression_executor, interpretation_executor
+        Accepted, as in uproot, and of no effect: vroot has threads of its own, and `arrays` and the
+        like take executors for one call.
     storage_options : mapping, optional
         Options for fsspec, where it is used.
     verify_sources : bool
         Whether to check that the ROOT file is what was scanned, before it is first read.
+    **options
+        More options for fsspec, as in uproot. Those of uproot itself (``handler``, ``timeout``,
+        ``num_workers``, and whatever else is in ``uproot.open.defaults``) have no effect.
 
     Returns
     -------
@@ -261,17 +291,20 @@ def open_file(
         If there is no such object.
     ReferenceStoreError
         If it is not a store that this version reads.
+    UnsupportedError
+        If custom classes are given.
     MissingExtraError
         If a ROOT file has no references and cannot be scanned here.
     """
-    options: dict[str, Any] = {
+    storage_options = regularize_open_options(options, storage_options, custom_classes)
+    settings: dict[str, Any] = {
         "verify_sources": verify_sources,
         "object_cache": object_cache,
         "array_cache": array_cache,
     }
     if isinstance(path, Mapping) and "refs" in path:
         references = _in_memory(path)
-        return File(references, "references in memory", storage_options, **options)
+        return File(references, "references in memory", storage_options, **settings)
     object_path: str | None = None
     if isinstance(path, Mapping):
         if len(path) != 1:
@@ -286,8 +319,12 @@ def open_file(
         raise TypeError(f"path must be a string, a path, or a mapping, not {path!r}")
     location = os.fspath(path)
     references = _references_of(location, storage_options)
-    file = File(references, location, storage_options, **options)
+    file = File(references, location, storage_options, **settings)
     return file if object_path is None else file[object_path]
+
+
+# As uproot has it; changing it changes nothing here.
+vars(open_file)["defaults"] = dict(DEFAULTS)
 
 
 def _in_memory(given: Mapping[str, Any]) -> References:

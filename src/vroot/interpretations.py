@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 import numpy as np
+
+if TYPE_CHECKING:
+    import awkward as ak
 
 __all__ = [
     "AsBits",
     "AsDouble32",
     "AsDtype",
     "AsFloat16",
+    "AsGroup",
     "AsGrouped",
     "AsInline",
     "AsJagged",
@@ -64,7 +68,44 @@ def _check_dtype(dtype: np.dtype[Any]) -> None:
         raise ValueError(f"dtype {dtype!s} is not boolean, integer or floating point")
 
 
-class AsDtype(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="flat"):
+class _Base(msgspec.Struct):
+    """What interpretations have in common: they do not change, and they know their Awkward form."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # coffea chooses with this attribute how uproot deserialises; here the store has chosen.
+        if name != "_forth":
+            raise AttributeError(f"{type(self).__name__} does not change: {name!r} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} does not change: {name!r} cannot be deleted")
+
+    def __hash__(self) -> int:
+        return hash((type(self), *msgspec.structs.astuple(self)))
+
+    def awkward_form(self, file: object = None) -> ak.forms.Form:  # noqa: ARG002  # uproot's
+        """Give the Awkward form of one entry.
+
+        Parameters
+        ----------
+        file : optional
+            Not used: uproot looks there for the classes of C++ that the store has made forms of.
+
+        Returns
+        -------
+        ak.forms.Form
+            The form of the arrays that are read, without their number of entries.
+
+        Raises
+        ------
+        CannotBeAwkward
+            If the branch cannot be read.
+        """
+        from vroot.library import form_of  # noqa: PLC0415  # what makes arrays knows forms
+
+        return form_of(self)  # type: ignore[arg-type]  # of the union, of which this is the base
+
+
+class AsDtype(_Base, omit_defaults=True, tag_field="kind", tag="flat"):
     """Numbers, fixed-size arrays of numbers, or packed structs of them, one item an entry.
 
     Parameters
@@ -112,7 +153,7 @@ class AsDtype(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind",
         return self.from_dtype.newbyteorder("=") if self.to_dtype is None else self.to_dtype
 
 
-class _Packed(msgspec.Struct, frozen=True, omit_defaults=True):
+class _Packed(_Base, omit_defaults=True):
     """Reals that ROOT packs, in a range or with a truncated mantissa."""
 
     low: float
@@ -160,7 +201,7 @@ class _Packed(msgspec.Struct, frozen=True, omit_defaults=True):
         return np.dtype((self.base_dtype, self.to_dims))
 
 
-class AsDouble32(_Packed, frozen=True, tag_field="kind", tag="double32"):
+class AsDouble32(_Packed, tag_field="kind", tag="double32"):
     """ROOT's ``Double32_t`` with a range, packed in a 4-byte unsigned integer an item.
 
     Parameters
@@ -181,7 +222,7 @@ class AsDouble32(_Packed, frozen=True, tag_field="kind", tag="double32"):
     base_dtype = np.float64
 
 
-class AsFloat16(_Packed, frozen=True, tag_field="kind", tag="float16"):
+class AsFloat16(_Packed, tag_field="kind", tag="float16"):
     """ROOT's ``Float16_t``: the same packings as `AsDouble32`, as 4-byte floats in memory.
 
     Parameters
@@ -197,9 +238,7 @@ class AsFloat16(_Packed, frozen=True, tag_field="kind", tag="float16"):
     base_dtype = np.float32
 
 
-class AsStridedObjects(
-    msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="strided"
-):
+class AsStridedObjects(_Base, omit_defaults=True, tag_field="kind", tag="strided"):
     """Objects of a C++ class whose members are numbers at fixed places.
 
     Parameters
@@ -252,7 +291,7 @@ class AsStridedObjects(
 Numerical: TypeAlias = AsDtype | AsDouble32 | AsFloat16 | AsStridedObjects
 
 
-class AsJagged(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="jagged"):
+class AsJagged(_Base, omit_defaults=True, tag_field="kind", tag="jagged"):
     """A variable number of numbers or fixed-size objects an entry.
 
     Parameters
@@ -281,7 +320,7 @@ class AsJagged(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"
         return np.dtype(object)
 
 
-class AsStrings(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="strings"):
+class AsStrings(_Base, omit_defaults=True, tag_field="kind", tag="strings"):
     """One string an entry.
 
     Parameters
@@ -312,7 +351,7 @@ class AsStrings(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind
         return np.dtype(object)
 
 
-class AsBits(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="bits"):
+class AsBits(_Base, omit_defaults=True, tag_field="kind", tag="bits"):
     """The bits of ``TObject``s, some of which have the number of a process behind them.
 
     Parameters
@@ -353,7 +392,7 @@ class Program(msgspec.Struct, frozen=True):
     form_json: str
 
 
-class AsObjects(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="program"):
+class AsObjects(_Base, omit_defaults=True, tag_field="kind", tag="program"):
     """Objects of C++ classes and containers, which a program deserialises.
 
     Parameters
@@ -376,13 +415,13 @@ class AsObjects(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind
         return np.dtype(object)
 
 
-class AsGrouped(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="grouped"):
+class AsGrouped(_Base, omit_defaults=True, tag_field="kind", tag="grouped"):
     """No column of its own: the branches below, put together as records.
 
     Parameters
     ----------
     text : str
-        What uproot shows as the interpretation; the facade makes it of the branches.
+        What uproot shows as the interpretation; the facade makes it of the branches: `AsGroup`.
     """
 
     text: str = "AsGrouped"
@@ -396,7 +435,22 @@ class AsGrouped(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind
         return np.dtype(object)
 
 
-class AsInline(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="inline"):
+class AsGroup(AsGrouped):
+    """What the facade makes of `AsGrouped`, which as it is stored does not name the branches.
+
+    Parameters
+    ----------
+    subbranches : dict of str to Interpretation
+        The interpretations of the branches, by name.
+    """
+
+    subbranches: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class AsInline(_Base, omit_defaults=True, tag_field="kind", tag="inline"):
     """Ready-made Awkward buffers, for what no program can deserialise.
 
     Parameters
@@ -422,9 +476,7 @@ class AsInline(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"
         return np.dtype(object)
 
 
-class Unsupported(
-    msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="unsupported"
-):
+class Unsupported(_Base, omit_defaults=True, tag_field="kind", tag="unsupported"):
     """A column that the store names but does not represent.
 
     Parameters

@@ -10,17 +10,27 @@ import numpy as np
 import numpy.typing as npt
 
 from vroot.decode.interpretation import Lists
-from vroot.decode.output import ColumnData, Objects
-from vroot.exceptions import DeserializationError, ReferenceStoreError, UnsupportedError
+from vroot.decode.output import ColumnData, Objects, empty
+from vroot.exceptions import (
+    CannotBeAwkward,
+    DeserializationError,
+    ReferenceStoreError,
+    UnsupportedError,
+)
 from vroot.frames import to_frame, to_series
 from vroot.interpretations import (
+    AsBits,
+    AsGroup,
+    AsGrouped,
     AsInline,
     AsJagged,
     AsObjects,
     AsStridedObjects,
     AsStrings,
     Interpretation,
+    Unsupported,
 )
+from vroot.registration import cannot_be_awkward
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "How",
     "LibraryName",
+    "form_of",
     "group",
     "join",
     "regularize_library",
@@ -109,6 +120,47 @@ def to_library(
         return _to_awkward(interpretation, data)
     plain = isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.names is None
     return to_series(data if plain else _to_awkward(interpretation, data), entry_start)
+
+
+def form_of(interpretation: Interpretation) -> ak.forms.Form:
+    """Give the Awkward form of the arrays that `to_library` makes.
+
+    Parameters
+    ----------
+    interpretation : Interpretation
+        What a column is.
+
+    Returns
+    -------
+    ak.forms.Form
+        The form, without the number of entries.
+
+    Raises
+    ------
+    CannotBeAwkward
+        If the column cannot be read, with the reason.
+    """
+    import awkward as ak
+
+    match interpretation:
+        case AsGroup(subbranches=below):
+            return ak.forms.RecordForm([form_of(each) for each in below.values()], list(below))
+        case AsGrouped():
+            raise CannotBeAwkward("a group has the form of its branches: ask the branch")
+        case Unsupported(reason):
+            raise cannot_be_awkward(reason)
+        case AsObjects() | AsInline():
+            return ak.forms.from_json(_form_json(interpretation))
+        case AsJagged(content):
+            data: ColumnData = Lists(np.zeros(1, np.int64), empty(content, 0))
+        case AsStrings():
+            data = Lists(np.zeros(1, np.int64), np.zeros(0, np.uint8))
+        case AsBits(jagged):
+            bits = np.zeros(0, np.uint32)
+            data = Lists(np.zeros(1, np.int64), bits) if jagged else bits
+        case numerical:
+            data = empty(numerical, 0)
+    return _to_awkward(interpretation, data).layout.form
 
 
 def _to_numpy(interpretation: Interpretation, data: ColumnData) -> npt.NDArray[Any]:

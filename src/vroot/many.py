@@ -8,6 +8,7 @@ from typing import Any
 from vroot.exceptions import KeyInFileError
 from vroot.files import Files, Tree, open_tree, regularize_files
 from vroot.library import join, regularize_library, shift_index
+from vroot.open_options import separate_open_options
 from vroot.plan import regularize_entry_range
 
 __all__ = ["concatenate", "iterate", "num_entries"]
@@ -44,7 +45,7 @@ def iterate(
     storage_options : mapping, optional
         Options for fsspec.
     **options
-        As in `vroot.HasBranches.iterate`.
+        As in `vroot.HasBranches.iterate` and `vroot.open`.
 
     Yields
     ------
@@ -52,6 +53,7 @@ def iterate(
         One step.
     """
     name = regularize_library(library)
+    options, storage_options = separate_open_options(options, storage_options)
     offset = 0
     for tree in _trees(files, allow_missing=allow_missing, storage_options=storage_options):
         steps = tree.iterate(
@@ -100,7 +102,7 @@ def concatenate(
     storage_options : mapping, optional
         Options for fsspec.
     **options
-        As in `vroot.HasBranches.arrays`.
+        As in `vroot.HasBranches.arrays` and `vroot.open`.
 
     Returns
     -------
@@ -108,6 +110,7 @@ def concatenate(
         As one call of `arrays` would give it.
     """
     name = regularize_library(library)
+    options, storage_options = separate_open_options(options, storage_options)
     trees = list(_trees(files, allow_missing=allow_missing, storage_options=storage_options))
     total = sum(tree.num_entries for tree in trees)
     start, stop = regularize_entry_range(total, entry_start, entry_stop)
@@ -135,23 +138,26 @@ def concatenate(
 
 
 def num_entries(
-    files: Files, *, storage_options: Mapping[str, Any] | None = None
+    paths: Files, *, storage_options: Mapping[str, Any] | None = None, **options: Any
 ) -> Iterator[tuple[str, str | None, int]]:
     """Count the entries of the trees in several files, without reading any.
 
     Parameters
     ----------
-    files : str, pathlib.Path, mapping, or iterable of these
+    paths : str, pathlib.Path, mapping, or iterable of these
         See `vroot.files.regularize_files`.
     storage_options : mapping, optional
         Options for fsspec.
+    **options
+        As in `vroot.open`.
 
     Yields
     ------
     tuple of str, str and int
         Path of the file, path of the object in it, number of entries.
     """
-    for location, object_path in regularize_files(files, storage_options):
+    _, storage_options = separate_open_options(options, storage_options)
+    for location, object_path in regularize_files(paths, storage_options):
         tree = open_tree(location, object_path, storage_options=storage_options)
         if tree is not None:
             shown = location if isinstance(location, str) else tree.file.file_path

@@ -25,7 +25,7 @@ from vroot.interpretations import (
 from vroot.model import BranchSpec
 from vroot.plan import BasketRange
 
-__all__ = ["ColumnData", "Objects", "Output", "allocate_output", "inline_objects"]
+__all__ = ["ColumnData", "Objects", "Output", "allocate_output", "empty", "inline_objects"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,10 +94,24 @@ def allocate_output(
         case AsBits():
             return _FlatOutput(np.empty(entries, np.uint32))
         case numerical:
-            return _FlatOutput(_empty(numerical, entries))  # type: ignore[arg-type]  # Unsupported is never planned
+            return _FlatOutput(empty(numerical, entries))  # type: ignore[arg-type]  # Unsupported is never planned
 
 
-def _empty(content: Numerical, length: int) -> Array:
+def empty(content: Numerical, length: int) -> Array:
+    """Allocate an array of native numbers, with its fixed dimensions.
+
+    Parameters
+    ----------
+    content : Numerical
+        One item.
+    length : int
+        Number of items.
+
+    Returns
+    -------
+    ndarray
+        Not initialized.
+    """
     dtype, shape = split_dtype(content.numpy_dtype)
     return np.empty((length, *shape), dtype)
 
@@ -144,7 +158,7 @@ class _JaggedOutput:
         self.regions = {
             part.basket: start for part, start in zip(parts, starts.tolist(), strict=True)
         }
-        self.content = _empty(content, int(wanted.sum()))
+        self.content = empty(content, int(wanted.sum()))
         self.offsets: dict[int, Offsets] = {}
         self.shared = shared
 

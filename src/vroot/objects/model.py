@@ -95,6 +95,16 @@ class Object:
     def __repr__(self) -> str:
         return f"<{self._described} at 0x{id(self):012x}>"
 
+    # As in uproot, what was opened as "file:object" can stand in a with statement.
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing: an object holds no file."""
+
     @property
     def _described(self) -> str:
         version = "" if self._version is None else f" (version {self._version})"

@@ -1,0 +1,245 @@
+"""uproot's names for what vroot has: its modules, and the classes and functions in them.
+
+``vroot.behaviors.TTree.TTree`` is `vroot.TTree`, and so on. The modules here have no files: they
+look up what they name when it is asked for, so that they cost nothing before.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+__all__ = ["NAMES", "install", "look_up"]
+
+PACKAGE = "vroot"
+
+_HANDLERS = (
+    "CuFileSource", "FSSpecSource", "HTTPSource", "MemmapSource", "MultithreadedFileSource",
+    "MultithreadedHTTPSource", "MultithreadedXRootDSource", "ObjectSource", "XRootDSource",
+)  # fmt: skip
+_WRITING = (
+    "WritableBranch", "WritableDirectory", "WritableFile", "WritableTree", "as_TGraph", "create",
+    "dask_write", "graphed_write", "recreate", "to_writable", "update",
+)  # fmt: skip
+_COMPRESSIONS = ("LZ4", "LZMA", "ZLIB", "ZSTD")
+
+
+def _all_in(module: str, names: tuple[str, ...]) -> dict[str, str]:
+    return {name: f"{module}:{name}" for name in names}
+
+
+_INTERPRETATIONS = "vroot.interpretations"
+_CONTAINERS = {
+    "ROOTRVec": "vroot.objects.containers:STLSequence",
+    "STLBitSet": "vroot.objects.containers:STLSequence",
+    "STLList": "vroot.objects.containers:STLSequence",
+    "STLVector": "vroot.objects.containers:STLSequence",
+    "STLSet": "vroot.objects.containers:STLSet",
+    "STLMap": "vroot.objects.containers:STLMap",
+}
+_FUTURES = _all_in("vroot.executors", ("ThreadPoolExecutor", "TrivialExecutor"))
+_SEVERAL_FILES = _all_in("vroot.many", ("concatenate", "iterate"))
+_TTREE = "vroot.tree:TTree"
+_NTUPLE = "vroot.ntuple.ntuple:RNTuple"
+
+#: Modules of uproot below "uproot", and where in vroot the things in them are: "module:name", or
+#: the module alone. Under "" is what the package itself has under these names only.
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "": {
+        "AsGrouped": f"{_INTERPRETATIONS}:AsGrouped",
+        "AsObjects": f"{_INTERPRETATIONS}:AsObjects",
+        "AsStridedObjects": f"{_INTERPRETATIONS}:AsStridedObjects",
+        "DeserializationError": "vroot.exceptions:DeserializationError",
+        "Model": "vroot.objects.model:Object",
+        "ReadOnlyDirectory": "vroot.directory:Directory",
+        "ReadOnlyFile": "vroot.file:File",
+        "STLMap": _CONTAINERS["STLMap"],
+        "STLSet": _CONTAINERS["STLSet"],
+        "STLVector": _CONTAINERS["STLVector"],
+        "classname_decode": "vroot.stand_ins:classname_decode",
+        "classname_encode": "vroot.stand_ins:classname_encode",
+        "no_filter": "vroot.filters:no_filter",
+        **_FUTURES,
+        **_all_in("vroot.stand_ins", (*_COMPRESSIONS, *_WRITING)),
+        **_all_in("vroot.stand_ins", tuple(n for n in _HANDLERS if n != "CuFileSource")),
+    },
+    # Not public, but libraries use these.
+    "_util": {
+        "file_object_path_split": "vroot.file:split_object_path",
+        "no_filter": "vroot.filters:no_filter",
+        "unset": "vroot.stand_ins:unset",
+    },
+    "behaviors": {},
+    "behaviors.RNTuple": {
+        "HasFields": "vroot.ntuple.has_fields:HasFields",
+        "RNTuple": _NTUPLE,
+        **_SEVERAL_FILES,
+    },
+    "behaviors.RooCurve": {"RooCurve": "vroot.objects.graph:RooCurve"},
+    "behaviors.RooHist": {"RooHist": "vroot.objects.graph:RooHist"},
+    "behaviors.TAxis": {"TAxis": "vroot.objects.axis:TAxis"},
+    "behaviors.TBranch": {
+        "HasBranches": "vroot.has_branches:HasBranches",
+        "Report": "vroot.steps:Report",
+        "TBranch": "vroot.branch:TBranch",
+        **_SEVERAL_FILES,
+    },
+    "behaviors.TBranchElement": {"TBranchElement": "vroot.branch:TBranch"},
+    "behaviors.TDatime": {"TDatime": "vroot.objects.basics:TDatime"},
+    "behaviors.TGraph": {"TGraph": "vroot.objects.graph:TGraph"},
+    "behaviors.TGraphAsymmErrors": {"TGraphAsymmErrors": "vroot.objects.graph:TGraphAsymmErrors"},
+    "behaviors.TGraphErrors": {"TGraphErrors": "vroot.objects.graph:TGraph"},
+    "behaviors.TH1": _all_in("vroot.objects.hist", ("Histogram", "TH1")),
+    "behaviors.TH2": {"TH2": "vroot.objects.hist:TH2"},
+    "behaviors.TH2Poly": {"TH2Poly": "vroot.objects.hist:TH2Poly"},
+    "behaviors.TH3": {"TH3": "vroot.objects.hist:TH3"},
+    "behaviors.TParameter": dict.fromkeys(
+        (
+            "TParameter", "TParameter_3c_boolean_3e_", "TParameter_3c_floating_3e_",
+            "TParameter_3c_integer_3e_",
+        ),
+        "vroot.objects.basics:TParameter",
+    ),
+    "behaviors.TProfile": _all_in("vroot.objects.profile", ("Profile", "TProfile")),
+    "behaviors.TProfile2D": {"TProfile2D": "vroot.objects.profile:TProfile2D"},
+    "behaviors.TProfile3D": {"TProfile3D": "vroot.objects.profile:TProfile3D"},
+    "behaviors.TTree": {"TTree": _TTREE},
+    "compression": _all_in("vroot.stand_ins", _COMPRESSIONS),
+    "containers": {"Container": "vroot.objects.containers:Container", **_CONTAINERS},
+    "deserialization": {"DeserializationError": "vroot.exceptions:DeserializationError"},
+    "exceptions": {"NameConflictWarning": "vroot.language:NameConflictWarning"},
+    "interpretation": {"Interpretation": f"{_INTERPRETATIONS}:Interpretation"},
+    "interpretation.grouped": {"AsGrouped": f"{_INTERPRETATIONS}:AsGrouped"},
+    "interpretation.identify": {
+        "UnknownInterpretation": f"{_INTERPRETATIONS}:Unsupported",
+        "uproot": PACKAGE,
+    },
+    "interpretation.jagged": {"AsJagged": f"{_INTERPRETATIONS}:AsJagged"},
+    "interpretation.numerical": {
+        "Numerical": f"{_INTERPRETATIONS}:Numerical",
+        **_all_in(_INTERPRETATIONS, ("AsDouble32", "AsDtype", "AsFloat16")),
+    },
+    "interpretation.objects": {
+        "CannotBeAwkward": "vroot.exceptions:CannotBeAwkward",
+        **_all_in(_INTERPRETATIONS, ("AsObjects", "AsStridedObjects")),
+    },
+    "interpretation.strings": {"AsStrings": f"{_INTERPRETATIONS}:AsStrings"},
+    "language": {"Language": "vroot.language:PythonLanguage"},
+    "language.python": _all_in("vroot.language", ("PythonLanguage", "python_language")),
+    "model": {
+        "Model": "vroot.objects.model:Object",
+        "UnknownClass": "vroot.objects.model:UnknownObject",
+        "classname_decode": "vroot.stand_ins:classname_decode",
+        "classname_encode": "vroot.stand_ins:classname_encode",
+        "classname_regularize": "vroot.objects.model:regularize_classname",
+    },
+    "models": {},
+    "models.RNTuple": {
+        "Model_ROOT_3a3a_RNTuple": _NTUPLE,
+        "RField": "vroot.ntuple.ntuple:RField",
+    },
+    "models.TArray": {"Model_TArray": "vroot.objects.basics:TArray"},
+    "models.TDatime": {"Model_TDatime": "vroot.objects.basics:TDatime"},
+    "models.THashList": {"Model_THashList": "vroot.objects.basics:THashList"},
+    "models.TList": {"Model_TList": "vroot.objects.basics:TList"},
+    "models.TObjArray": {"Model_TObjArray": "vroot.objects.basics:TList"},
+    "models.TObjString": {"Model_TObjString": "vroot.objects.basics:TObjString"},
+    "models.TRef": {
+        "Model_TRef": "vroot.objects.basics:TRef",
+        "Model_TRefArray": "vroot.objects.basics:TRefArray",
+    },
+    "models.TTree": {"num_entries": "vroot.many:num_entries"},
+    "reading": {
+        "ReadOnlyDirectory": "vroot.directory:Directory",
+        "ReadOnlyFile": "vroot.file:File",
+        "open": "vroot.file:open_file",
+    },
+    "sink": {},
+    "sink.file": {"FileSink": "vroot.stand_ins:FileSink"},
+    "source": {},
+    "source.chunk": {"Source": "vroot.stand_ins:Handler"},
+    "source.cufile_interface": {"CuFileSource": "vroot.stand_ins:CuFileSource"},
+    "source.file": _all_in("vroot.stand_ins", ("MemmapSource", "MultithreadedFileSource")),
+    "source.fsspec": {"FSSpecSource": "vroot.stand_ins:FSSpecSource"},
+    "source.futures": {"Executor": "concurrent.futures:Executor", **_FUTURES},
+    "source.http": _all_in("vroot.stand_ins", ("HTTPSource", "MultithreadedHTTPSource")),
+    "source.object": {"ObjectSource": "vroot.stand_ins:ObjectSource"},
+    "source.xrootd": _all_in("vroot.stand_ins", ("MultithreadedXRootDSource", "XRootDSource")),
+    "version": {
+        "__version__": "vroot._version:__version__",
+        "version": "vroot._version:__version__",
+    },
+    "writing": _all_in("vroot.stand_ins", tuple(n for n in _WRITING if n != "as_TGraph")),
+    "writing.identify": {"to_writable": "vroot.stand_ins:to_writable"},
+    "writing.interpret": {"as_TGraph": "vroot.stand_ins:as_TGraph"},
+    "writing.writable": _all_in(
+        "vroot.stand_ins",
+        (
+            "WritableBranch", "WritableDirectory", "WritableFile", "WritableNTuple",
+            "WritableTree", "create", "recreate", "update",
+        ),
+    ),
+}  # fmt: skip
+
+
+class _Names(ModuleType):
+    """A module of uproot's, which finds what is asked of it in vroot."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, f"The names of {name.replace(PACKAGE, 'uproot', 1)}.")
+        self.__spec__ = ModuleSpec(name, None)
+        self.__package__ = name
+
+    def __getattr__(self, name: str) -> Any:
+        return look_up(self.__name__, name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *NAMES[self.__name__.partition(".")[2]]]
+
+
+def look_up(module: str, name: str) -> Any:
+    """Find what uproot has under a name.
+
+    Parameters
+    ----------
+    module : str
+        "vroot", or a module below it.
+    name : str
+        What is asked of the module.
+
+    Returns
+    -------
+    object
+        What it is in vroot: a class, function, value or module.
+
+    Raises
+    ------
+    AttributeError
+        If vroot has nothing of this name.
+    """
+    target = NAMES.get(module.partition(".")[2], {}).get(name)
+    if target is not None:
+        where, _, attribute = target.partition(":")
+        found: Any = importlib.import_module(where)
+        return getattr(found, attribute) if attribute else found
+    below = f"{module}.{name}"
+    if below.partition(".")[2] in NAMES:
+        return sys.modules[below]
+    raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+
+
+def install() -> None:
+    """Make the modules, so that they can be imported; a module that is there gets the names."""
+    for path in filter(None, NAMES):
+        name = f"{PACKAGE}.{path}"
+        there = sys.modules.setdefault(name, _Names(name))
+        if not isinstance(there, _Names):
+            vars(there)["__getattr__"] = _getter(name)
+
+
+def _getter(module: str) -> Any:
+    return lambda name: look_up(module, name)
