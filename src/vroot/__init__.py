@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vroot import exceptions
 from vroot._version import __version__
 from vroot.branch import TBranch
+from vroot.catalog import set_catalog
 from vroot.directory import Directory
 from vroot.exceptions import KeyInFileError, MissingExtraError, VrootError
 from vroot.file import File
@@ -46,6 +47,7 @@ __all__ = [
     "num_entries",
     "open",
     "scan",
+    "set_catalog",
 ]
 
 

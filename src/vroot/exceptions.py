@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "CatalogError",
     "CorruptBasketError",
     "CorruptPageError",
     "DeserializationError",
@@ -118,7 +119,11 @@ class StaleReferencesError(VrootError, ValueError):
 
 
 class StaleReferencesWarning(UserWarning):
-    """References beside a ROOT file are not used, because they do not describe it."""
+    """References that were found for a ROOT file are not used: missing, damaged or outdated."""
+
+
+class CatalogError(VrootError, ValueError):
+    """A catalogue of references is malformed."""
 
 
 class UnsupportedError(VrootError, NotImplementedError):
