@@ -227,7 +227,7 @@ def test_malformed_catalogs(tmp_path: Path) -> None:
         vroot.set_catalog({"a.root": 3})  # type: ignore[dict-item]
     with pytest.raises(FileNotFoundError):
         vroot.set_catalog(tmp_path / "none.json")
-    with pytest.raises(TypeError, match="path must be"):
+    with pytest.raises(ValueError, match="path must be"):
         vroot.set_catalog(3)  # type: ignore[arg-type]
     assert current_catalog() is None
 

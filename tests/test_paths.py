@@ -108,7 +108,7 @@ def test_regularize_path() -> None:
     assert regularize_path("~nobody-here/f.root") == "~nobody-here/f.root"
     assert local_path("file:/a/b") == Path("/a/b")
     for wrong in (3, None, b"f.root"):
-        with pytest.raises(TypeError, match="path must be"):
+        with pytest.raises(ValueError, match="path must be"):
             regularize_path(wrong)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "CatalogError",
+    "ClosedFileError",
     "CorruptBasketError",
     "CorruptPageError",
     "DeserializationError",
@@ -69,7 +70,9 @@ class KeyInFileError(VrootError, KeyError):
 
     def __str__(self) -> str:
         message = f"not found: {self.key!r}"
-        if self.cycle is not None:
+        if self.cycle == "any":
+            message += " (with any cycle number)"
+        elif self.cycle is not None:
             message += f" with cycle {self.cycle}"
         if self.because:
             message += f" because {self.because}"
@@ -108,6 +111,10 @@ class CorruptPageError(DeserializationError):
 
 class ShortReadError(VrootError, OSError):
     """A byte range came back with another length than was asked for."""
+
+
+class ClosedFileError(VrootError, OSError):
+    """A file was closed, and nothing more can be read from it."""
 
 
 class ReferenceStoreError(VrootError, ValueError):

@@ -11,7 +11,7 @@ import msgspec
 
 from vroot.directory import Directory
 from vroot.engine import BasketCache, read_columns
-from vroot.exceptions import ReferenceStoreError
+from vroot.exceptions import ClosedFileError, ReferenceStoreError
 from vroot.fetch import Piece, fetch
 from vroot.finding import find_references
 from vroot.paths import regularize_path, split_object_path
@@ -119,11 +119,11 @@ class File(Directory):
 
         Raises
         ------
-        ValueError
+        ClosedFileError
             If the file is closed.
         """
         if self._closed:
-            raise ValueError(f"{self._file_path} is closed")
+            raise ClosedFileError(f"{self._file_path} is closed")
         return read_columns(
             [branch.column for branch in branches],
             entry_start,
@@ -146,11 +146,11 @@ class File(Directory):
 
         Raises
         ------
-        ValueError
+        ClosedFileError
             If the file is closed.
         """
         if self._closed:
-            raise ValueError(f"{self._file_path} is closed")
+            raise ClosedFileError(f"{self._file_path} is closed")
         fetch(pieces, urls=self._sources.urls, store=self._sources.store, executor=executor)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -86,6 +88,8 @@ def _is_root_file(location: str) -> bool:
         return not is_reference_name(without_query(location))
     if path.is_dir():
         raise IsADirectoryError(f"{location} is a folder, not a file")
+    if not path.exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), location)
     if path.suffix.lower() == ".root":
         return True
     with path.open("rb") as file:

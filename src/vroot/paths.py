@@ -38,14 +38,12 @@ def regularize_path(path: Any) -> str:
 
     Raises
     ------
-    TypeError
-        If it is neither.
+    ValueError
+        If it is neither, as in uproot.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a string, a path, or a mapping, not {path!r}")
-    text = os.fspath(path)
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str):
-        raise TypeError(f"path must be text, not bytes: {path!r}")
+        raise ValueError(f"path must be a string, a path, or a mapping, not {path!r}")  # noqa: TRY004
     if not isinstance(path, str):
         text = SQUEEZED.sub(r"\1://\2", text)
     if text.startswith("~") and not os.path.exists(text):  # noqa: PTH110
