@@ -26,6 +26,17 @@ HISTOGRAMS = ["uproot-hepdata-example.root"]
 
 #: What each script is given; "made" files are made here, the others are real ones.
 FILES = {
+    "all_in_one_file": HISTOGRAMS,
+    "checked_names": ZMUMU,
+    "containers_numpy": ["uproot-stl_containers.root"],
+    "cycles": ["made-cycles.root"],
+    "every_type": ["uproot-sample-6.20.04-zlib.root"],
+    "file_properties": ZMUMU,
+    "filtered_iteration": HZZ,
+    "hist_filled": ZMUMU,
+    "leaf_lists": ["uproot-leaflist.root"],
+    "masks_and_sorting": HZZ,
+    "sums_by_chunk": ZMUMU,
     "aliases": ZMUMU,
     "bad_arguments": ZMUMU,
     "branch_properties": HZZ,
@@ -86,6 +97,9 @@ def make_files(folder: Path) -> None:
                 file[tree].extend({**numbers, "text": ak.Array(list("abcdefghij"))})
             file["greeting"] = "hello"
             file["counts"] = np.histogram([1, 2, 2, 3], bins=4)
+    with uproot.recreate(folder / "made-cycles.root") as file:
+        for last in (5, 7):
+            file.mktree("tree", {"x": "i8"}).extend({"x": np.arange(last)})
 
 
 @pytest.fixture(scope="session")
