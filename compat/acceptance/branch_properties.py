@@ -21,7 +21,7 @@ result = {
         "file": branch.file.file_path,
         "cache key": branch.cache_key == f"{branch.file.hex_uuid}:{branch.object_path}",
         "count branch": None if branch.count_branch is None else branch.count_branch.name,
-        "basket": branch.basket_entry_start_stop(0),
+        "basket": [int(entry) for entry in branch.basket_entry_start_stop(0)],
     }
     for branch in tree.branches
 }

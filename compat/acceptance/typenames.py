@@ -13,6 +13,5 @@ result = {
         name: branch.interpretation.awkward_form(None).to_dict()
         for name, branch in tree.items(filter_name=["NMuon", "Muon_Px", "triggerIsoMu24"])
     },
-    "dtype": str(tree["MET_px"].interpretation.to_dtype),
     "jagged": [type(branch.interpretation).__name__ for branch in tree.values()],
 }
