@@ -123,11 +123,7 @@ ABSENT = {
     "uproot.models.RNTuple.*": _BYTES,
     "uproot.models.*": _BYTES,
     "uproot.Model.*": _BYTES,
-    # --- in the making
-    "uproot.LRU*Cache": _PENDING,
-    "uproot.cache.*": _PENDING,
     "uproot.dask": _PENDING,
-    "*.cache_key": _PENDING,
 }
 
 _DEFAULT = "the default has another form, and means the same"
@@ -140,7 +136,8 @@ DIFFERENT = {
     "uproot.AsDtype.to_dtype": "None where numpy_dtype is the native equivalent of from_dtype",
     "uproot.behaviors.TParameter.TParameter": "the class itself, of all types",
     "uproot.language.python.python_language": "of vroot's class",
-    "uproot.*RNTuple*.arrays": _DEFAULT,
+    "uproot.*open": "a file keeps no arrays unless it is told to",
+    "uproot.*HasFields.*": _DEFAULT,
     "*.num_entries_for": _DEFAULT,
     "*.show": _DEFAULT,
     "*.to_akform": _DEFAULT,
@@ -150,8 +147,4 @@ DIFFERENT = {
     "uproot.STLMap.get": "the parameter is Python's key",
     "uproot.no_filter": "the parameter has another name",
     "uproot.*version*": "that of vroot",
-    # --- in the making
-    "*.array": _PENDING,
-    "*.arrays": _PENDING,
-    "*.iterate": _PENDING,
 }

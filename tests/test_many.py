@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -199,3 +200,95 @@ def test_rntuples(tmp_path: Path) -> None:
     steps = list(vroot.iterate(files, step_size=3, report=True))
     assert [report.start for _, report in steps] == [0, 3, 5, 8]
     assert [array.x.to_list() for array, _ in steps] == [[0, 1, 2], [3, 4], [10, 11, 12], [13, 14]]
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """ROOT files with several trees, none, or empty ones, and references beside them."""
+    path = tmp_path_factory.mktemp("odd")
+    trees: dict[str, dict[str, list[str]]] = {
+        "a": {"T": ["x", "y"]},
+        "b": {"T": ["x"]},
+        "c": {"T": ["x", "y"]},
+        "two": {"T": ["x"], "U": ["x"]},
+        "other": {"U": ["x"]},
+        "none": {},
+    }
+    for name, contents in trees.items():
+        with uproot.recreate(path / f"{name}.root") as file:
+            for tree, branches in contents.items():
+                file.mktree(tree, dict.fromkeys(branches, "f8"))
+                file[tree].extend({branch: np.arange(10) / len(name) for branch in branches})
+    with uproot.recreate(path / "empty.root") as file:
+        file.mktree("T", {"x": "f8", "y": "f8"})
+    for file_path in list(path.glob("*.root")):
+        vroot.scan(file_path, f"{file_path}.refs.json")
+    return path
+
+
+#: What is read, as "name:tree" for a string and as "name" for a path, and with which options.
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("a", {}),
+    ("a:T b c:T", {"expressions": "x"}),
+    ("two", {}),
+    ("two", {"allow_missing": True}),
+    ("a none", {"expressions": "x"}),
+    ("a none", {"expressions": "x", "allow_missing": True}),
+    ("a:U b:U", {}),
+    ("a:T other:T", {"expressions": "x"}),
+    ("a:T other:T", {"expressions": "x", "allow_missing": True}),
+    ("a:T b:T", {"expressions": ["y"]}),
+    ("a:T b:T c:T", {"expressions": ["y"], "allow_missing": True}),
+    ("a:T b:T", {"filter_name": "[xy]"}),
+    ("a:T c:T", {"filter_name": "[xy]", "library": "np"}),
+    ("a:T missing:T", {"allow_missing": True}),
+    ("empty:T", {}),
+    ("empty:T a:T", {"expressions": "x", "cut": "x > 3"}),
+    *(
+        ("a:T empty:T b:T c:T", {"expressions": "x", "entry_start": start, "entry_stop": stop})
+        for start, stop in ((0, 0), (10, 10), (5, 5), (30, 30), (30, None), (-3, None), (9, 11))
+    ),
+]
+
+
+def outcome(read: Callable[[], Any]) -> Any:
+    try:
+        found = read()
+    except (KeyError, ValueError, TypeError, OSError) as err:
+        return type(err).__name__
+    arrays = found if isinstance(found, list) else [found]
+    return [
+        {name: column.tolist() for name, column in array.items()}
+        if isinstance(array, dict)
+        else (str(array.type), array.to_list())
+        for array in arrays
+    ]
+
+
+@pytest.mark.parametrize(("names", "options"), CALLS)
+def test_as_in_uproot(odd: Path, names: str, options: dict[str, Any]) -> None:
+    files: list[str | Path] = []
+    for name in names.split():
+        stem, colon, tree = name.partition(":")
+        files.append(f"{odd / stem}.root:{tree}" if colon else odd / f"{stem}.root")
+    ours = outcome(lambda: vroot.concatenate(files, **options))
+    assert ours == outcome(lambda: uproot.concatenate(files, **options))
+    if "entry_start" not in options:
+        ours = outcome(lambda: list(vroot.iterate(files, step_size=7, **options)))
+        assert ours == outcome(lambda: list(uproot.iterate(files, step_size=7, **options)))
+
+
+def test_reports_of_a_branch(odd: Path) -> None:
+    def reports(module: Any) -> list[Any]:
+        steps = module.iterate(f"{odd}/a.root:T/x", step_size=6, report=True)
+        return [
+            (report.source.object_path, report.file_path, report.tree.name, report.start)
+            for _, report in steps
+        ]
+
+    assert reports(vroot) == reports(uproot)
+
+
+def test_no_range_of_entries_over_files(odd: Path) -> None:
+    with pytest.raises(TypeError, match="no 'entry_start'"):
+        next(vroot.iterate(f"{odd}/a.root:T", entry_start=3))

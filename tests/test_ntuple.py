@@ -161,7 +161,7 @@ class TestFacade:
     def test_closing(self, events: Any) -> None:
         with events:
             pass
-        with pytest.raises(ValueError, match="closed"):
+        with pytest.raises(OSError, match="closed"):
             events["x"].array()
 
 

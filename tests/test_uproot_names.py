@@ -164,5 +164,5 @@ def test_names_of_files_and_branches(zlib_file: Path, refs: Path) -> None:
         ranges = [branch.basket_entry_start_stop(i) for i in range(branch.num_baskets)]
         assert ranges == [expected.basket_entry_start_stop(i) for i in range(expected.num_baskets)]
         for number in (-1, branch.num_baskets):
-            with pytest.raises(IndexError, match=f"none of number {number}"):
+            with pytest.raises(IndexError, match=f"no basket {number}"):
                 branch.basket_entry_start_stop(number)

@@ -14,7 +14,7 @@ import pytest
 import uproot
 
 import vroot
-from vroot.exceptions import DeserializationError, ShortReadError
+from vroot.exceptions import ClosedFileError, DeserializationError, ShortReadError
 from vroot.grouping import Options, read_one
 from vroot.store.local import LocalStore
 from vroot.virtual import Accessed
@@ -180,7 +180,7 @@ def test_errors_at_the_touch(zlib_file: Path, tmp_path: Path) -> None:
         ak.materialize(arrays.met)
     assert "Events;1:met" in "".join(caught.value.__notes__)
     tree.file.close()
-    with pytest.raises(ValueError, match="is closed"):
+    with pytest.raises(ClosedFileError, match="is closed"):
         ak.materialize(arrays.run)
 
 

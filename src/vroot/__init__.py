@@ -9,6 +9,7 @@ from vroot import exceptions, uproot_names
 from vroot._version import __version__
 from vroot.branch import TBranch
 from vroot.cache import LRUArrayCache, LRUCache
+from vroot.catalog import set_catalog
 from vroot.directory import Directory
 from vroot.exceptions import KeyInFileError, MissingExtraError, VrootError
 from vroot.file import File
@@ -60,6 +61,7 @@ __all__ = [
     "open",
     "register_with_uproot",
     "scan",
+    "set_catalog",
 ]
 
 

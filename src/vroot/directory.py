@@ -354,7 +354,7 @@ class Directory(Closes, Mapping[str, Any]):
         if candidates and cycle is None:
             # Negative cycles count by their magnitude, as in ROOT; the first of equals wins.
             return max(candidates, key=lambda key: abs(key.spec.cycle))
-        raise self._not_found(where, cycle="any" if cycle is None else cycle)
+        raise self._not_found(name, cycle="any" if cycle is None else cycle)
 
     def _not_found(
         self, where: str, because: str = "", cycle: int | str | None = None
@@ -365,5 +365,5 @@ class Directory(Closes, Mapping[str, Any]):
             file_path=self.file_path,
             object_path=self.object_path,
             because=because,
-            cycle=None if cycle == "any" else cycle,
+            cycle=cycle,
         )

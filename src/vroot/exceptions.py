@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 __all__ = [
     "CannotBeAwkward",
+    "CatalogError",
+    "ClosedFileError",
     "CorruptBasketError",
     "CorruptPageError",
     "DeserializationError",
@@ -69,7 +71,9 @@ class KeyInFileError(VrootError, KeyError):
 
     def __str__(self) -> str:
         message = f"not found: {self.key!r}"
-        if self.cycle is not None:
+        if self.cycle == "any":
+            message += " (with any cycle number)"
+        elif self.cycle is not None:
             message += f" with cycle {self.cycle}"
         if self.because:
             message += f" because {self.because}"
@@ -110,6 +114,10 @@ class ShortReadError(VrootError, OSError):
     """A byte range came back with another length than was asked for."""
 
 
+class ClosedFileError(VrootError, OSError):
+    """A file was closed, and nothing more can be read from it."""
+
+
 class ReferenceStoreError(VrootError, ValueError):
     """A reference store is malformed, of an unknown version, or not one at all."""
 
@@ -119,7 +127,11 @@ class StaleReferencesError(VrootError, ValueError):
 
 
 class StaleReferencesWarning(UserWarning):
-    """References beside a ROOT file are not used, because they do not describe it."""
+    """References that were found for a ROOT file are not used: missing, damaged or outdated."""
+
+
+class CatalogError(VrootError, ValueError):
+    """A catalogue of references is malformed."""
 
 
 class UnsupportedError(VrootError, NotImplementedError):

@@ -1,14 +1,10 @@
-"""The facade for files, and the finding of the references of what is to be opened."""
+"""The facade for files."""
 
 from __future__ import annotations
 
-import os
-import re
 import uuid
-import warnings
 from collections.abc import Mapping, MutableMapping, Sequence
 from concurrent.futures import Executor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,23 +12,19 @@ import msgspec
 from vroot.cache import ArrayCache, LRUCache, made_array_cache, made_object_cache
 from vroot.directory import Directory
 from vroot.engine import BasketCache, read_columns
-from vroot.exceptions import ReferenceStoreError, StaleReferencesWarning
+from vroot.exceptions import ClosedFileError, ReferenceStoreError
 from vroot.fetch import Piece, fetch
+from vroot.finding import find_references
 from vroot.open_options import DEFAULTS, regularize_open_options
+from vroot.paths import regularize_path, split_object_path
 from vroot.registration import register_with_uproot
-from vroot.store.local import LocalStore, local_path
-from vroot.store.references import References, is_reference_name, load_references
-from vroot.store.sources import Sources, header_checksum
+from vroot.store.references import References
+from vroot.store.sources import Sources
 
 if TYPE_CHECKING:
     from vroot.branch import TBranch
 
-__all__ = ["File", "open_file", "split_object_path"]
-
-SIDECAR_SUFFIXES = (".refs.json", ".refs.json.zst")
-
-#: What may stand before the colon of "file:object": a name that ends like a file of either kind.
-FILE_ENDINGS = re.compile(r"\.(json(\.zstd?)?|root(\.\d+)?)(\?.*)?$", re.IGNORECASE)
+__all__ = ["File", "open_file"]
 
 
 class File(Directory):
@@ -50,6 +42,8 @@ class File(Directory):
         Whether to check that the ROOT file is what was scanned, before it is first read.
     object_cache, array_cache : optional
         As in `vroot.open`.
+    sources : Sources, optional
+        Those of the references, if they were looked at before.
     """
 
     def __init__(
@@ -61,6 +55,7 @@ class File(Directory):
         verify_sources: bool = True,
         object_cache: MutableMapping[str, Any] | int | None = 100,
         array_cache: ArrayCache = None,
+        sources: Sources | None = None,
     ) -> None:
         register_with_uproot()
         super().__init__(None, "", ())
@@ -71,7 +66,9 @@ class File(Directory):
         self._storage_options = storage_options
         self._verify = verify_sources
         self._closed = False
-        self._sources = Sources(references.sources, storage_options, verify=verify_sources)
+        self._sources = sources or Sources(
+            references.sources, storage_options, verify=verify_sources
+        )
 
     def __repr__(self) -> str:
         return f"<File {self._file_path!r} at 0x{id(self):012x}>"
@@ -154,11 +151,11 @@ class File(Directory):
 
         Raises
         ------
-        ValueError
+        ClosedFileError
             If the file is closed.
         """
         if self._closed:
-            raise ValueError(f"{self._file_path} is closed")
+            raise ClosedFileError(f"{self._file_path} is closed")
         return read_columns(
             [branch.column for branch in branches],
             entry_start,
@@ -181,11 +178,11 @@ class File(Directory):
 
         Raises
         ------
-        ValueError
+        ClosedFileError
             If the file is closed.
         """
         if self._closed:
-            raise ValueError(f"{self._file_path} is closed")
+            raise ClosedFileError(f"{self._file_path} is closed")
         fetch(pieces, urls=self._sources.urls, store=self._sources.store, executor=executor)
 
 
@@ -207,36 +204,6 @@ def _reopen(
     )
 
 
-def split_object_path(path: str) -> tuple[str, str | None]:
-    """Split "file:object" into its parts.
-
-    Parameters
-    ----------
-    path : str
-        A path or URL, possibly with a colon and the path of an object behind it.
-
-    Returns
-    -------
-    tuple of str and (str or None)
-        The file and the object; None where the last colon belongs to the file's own name.
-    """
-    position = path.rfind(":")
-    while position > 0:
-        head, tail = path[:position], path[position + 1 :]
-        if not tail.startswith("//") and (FILE_ENDINGS.search(head) or _is_local_file(head)):
-            if _is_local_file(path):
-                return path, None
-            return head, tail.strip("/")
-        position = path.rfind(":", 0, position)
-    return path, None
-
-
-def _is_local_file(location: str) -> bool:
-    path = local_path(location)
-    # Unlike pathlib's, this test takes any string, however long.
-    return path is not None and os.path.isfile(path)  # noqa: PTH113
-
-
 def open_file(
     path: Any,
     *,
@@ -256,8 +223,8 @@ def open_file(
     path : str, pathlib.Path, or mapping
         A path or URL of references (``.json``, ``.json.zst``), also as ``"refs.json:object"`` or
         ``{"refs.json": "object"}``; the references themselves, as `vroot.scan` returns them; or a
-        ROOT file, for which a fresh sidecar (``file.root.refs.json``) is used, or else a scan in
-        memory.
+        ROOT file, by its references if there are fresh ones, beside it (``f.root.refs.json``) or
+        in the catalogue that `vroot.set_catalog` sets, or else by scanning it in memory.
     object_cache : None, MutableMapping or int
         Where trees and other objects are kept when they have been looked up, or how many of them
         the file keeps.
@@ -315,11 +282,9 @@ def open_file(
         ((path, object_path),) = path.items()
     elif isinstance(path, str):
         path, object_path = split_object_path(path)
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a string, a path, or a mapping, not {path!r}")
-    location = os.fspath(path)
-    references = _references_of(location, storage_options)
-    file = File(references, location, storage_options, **settings)
+    location = regularize_path(path)
+    references, sources = find_references(location, storage_options, verify_sources=verify_sources)
+    file = File(references, location, storage_options, sources=sources, **settings)
     return file if object_path is None else file[object_path]
 
 
@@ -332,67 +297,3 @@ def _in_memory(given: Mapping[str, Any]) -> References:
         return References(msgspec.json.encode(given), "references in memory")
     except (UnicodeEncodeError, TypeError, OverflowError, RecursionError) as err:
         raise ReferenceStoreError(f"references in memory: not plain data: {err}") from err
-
-
-def _references_of(location: str, storage_options: Mapping[str, Any] | None) -> References:
-    """Load references, or find or make those of a ROOT file."""
-    if not _is_root_file(location):
-        return load_references(location, storage_options=storage_options)
-    sidecar = _sidecar(location)
-    if sidecar is not None:
-        return sidecar
-    # Scanning is the one thing that needs uproot; the import is the scanner's.
-    from vroot import scan  # noqa: PLC0415
-
-    found = scan(location, storage_options=storage_options)
-    return References(msgspec.json.encode(found), location)
-
-
-def _is_root_file(location: str) -> bool:
-    path = local_path(location)
-    if path is None:
-        return not is_reference_name(location.partition("?")[0])
-    if path.is_dir():
-        raise IsADirectoryError(f"{location} is a folder, not a file")
-    if path.suffix.lower() == ".root":
-        return True
-    with path.open("rb") as file:
-        return file.read(4) == b"root"
-
-
-def _sidecar(location: str) -> References | None:
-    """The references beside a local ROOT file, if they are there and fresh."""
-    path = local_path(location)
-    if path is None:
-        return None
-    for suffix in SIDECAR_SUFFIXES:
-        beside = path.with_name(path.name + suffix)
-        if not beside.is_file():
-            continue
-        try:
-            references = load_references(str(beside), source_url=str(path.absolute()))
-        except ReferenceStoreError as err:
-            warnings.warn(f"{beside} is not used: {err}", StaleReferencesWarning, stacklevel=4)
-            continue
-        if _is_fresh(references, beside, path):
-            return references
-        warnings.warn(
-            f"{beside} is not used: {location} has changed since it was scanned",
-            StaleReferencesWarning,
-            stacklevel=4,
-        )
-    return None
-
-
-def _is_fresh(references: References, beside: Path, path: Path) -> bool:
-    """Whether references describe the file beside them.
-
-    A rewriting within one second may leave ROOT's own marks as they were, hence the times too.
-    """
-    if beside.stat().st_mtime_ns < path.stat().st_mtime_ns or not references.sources:
-        return False
-    source, store = references.sources[0], LocalStore()
-    size = store.size(str(path))
-    if size != source.size_bytes:
-        return False
-    return header_checksum(store, str(path), size) == source.header_xxh64

@@ -12,9 +12,10 @@ from typing import Any, TypeAlias
 
 from vroot.directory import Directory
 from vroot.exceptions import KeyInFileError
-from vroot.file import open_file, split_object_path
+from vroot.file import open_file
 from vroot.has_branches import HasBranches
 from vroot.ntuple.has_fields import HasFields
+from vroot.paths import split_object_path
 from vroot.store.local import local_path
 from vroot.store.remote import filesystem
 

@@ -51,7 +51,17 @@ def iterate(
     ------
     arrays, or tuple of arrays and Report
         One step.
+
+    Raises
+    ------
+    TypeError
+        If a range of entries is given, which uproot ignores without a word.
     """
+    if "entry_start" in options or "entry_stop" in options:
+        raise TypeError(
+            "iterate over files has no 'entry_start' and 'entry_stop': use the iterate of a tree, "
+            "or concatenate"
+        )
     name = regularize_library(library)
     options, storage_options = separate_open_options(options, storage_options)
     offset = 0
@@ -117,14 +127,16 @@ def concatenate(
     parts: list[Any] = []
     offset = 0
     for tree in trees:
-        first, last = max(0, start - offset), min(tree.num_entries, stop - offset)
-        if first < last or (start == stop and not parts and first <= tree.num_entries):
+        end = offset + tree.num_entries
+        # As in uproot, an empty range has its type from a tree that it touches.
+        touches = offset < end and start == stop and start in (offset, end)
+        if touches or (start < end and offset < stop):
             try:
                 arrays = tree.arrays(
                     expressions,
                     cut,
-                    entry_start=first,
-                    entry_stop=max(first, last),
+                    entry_start=max(0, start - offset),
+                    entry_stop=min(stop, end) - offset,
                     library=name,
                     **options,
                 )

@@ -91,11 +91,14 @@ def steps(
         return
     if isinstance(step_size, str):
         step_size = entries_for(bytes_of_size(step_size), selection, entries)
+    # As in uproot, where a branch without others in it is read as a part of what it is in.
+    alone = tree._itself and not tree._components
+    source = tree._itself[0][1].parent if alone else tree
     cache = BasketCache()
     for start in range(*entries, step_size):
         step = (start, min(start + step_size, entries[1]))
         arrays = read_together(selection, step, options, cache)
-        yield arrays, Report(tree, *step)
+        yield arrays, Report(source, *step)
 
 
 def entries_for(target_bytes: int, selection: Selection, entries: tuple[int, int]) -> int:

@@ -69,7 +69,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     },
     # Not public, but libraries use these.
     "_util": {
-        "file_object_path_split": "vroot.file:split_object_path",
+        "file_object_path_split": "vroot.paths:split_object_path",
         "no_filter": "vroot.filters:no_filter",
         "unset": "vroot.stand_ins:unset",
     },

@@ -10,10 +10,10 @@ import uproot
 
 from vroot._version import __version__
 from vroot.exceptions import DeserializationError, KeyInFileError
-from vroot.file import split_object_path
 from vroot.interpretation_schema import Programs
 from vroot.layout import group_document
 from vroot.model import DirectorySpec, Source
+from vroot.paths import split_object_path
 from vroot.scanner.baskets import BasketReader
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe

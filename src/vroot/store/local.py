@@ -26,6 +26,8 @@ def local_path(url: str) -> Path | None:
     pathlib.Path or None
         None if the URL is of another scheme.
     """
+    if url.startswith("file:/") and not url.startswith("file://"):
+        url = "file://" + url.removeprefix("file:")  # RFC 8089 has both
     scheme, separator, rest = url.partition("://")
     if not separator:
         return Path(url)

@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import urljoin
 
 import msgspec
 import numpy as np
@@ -22,6 +21,7 @@ from vroot.interpretations import Program
 from vroot.layout import column_arrays
 from vroot.model import BranchSpec, IndexArray, Manifest, Source, Spec
 from vroot.names import RESERVED, component_name
+from vroot.paths import join_url
 from vroot.schema import decode_root, decode_spec
 from vroot.store.local import local_path
 from vroot.store.remote import read_file
@@ -116,9 +116,10 @@ class References:
             url = templates.get(f"s{i}")
             if url is None:
                 raise ReferenceStoreError(f"{self.location}: no template 's{i}' for source {i}")
-            if source_url is not None and i == 0:
-                url = source_url
-            resolved.append(msgspec.structs.replace(source, url=self._resolve(url)))
+            # What the caller named is read wherever it is; what the store says is not.
+            given = source_url if i == 0 else None
+            url = self._resolve(url) if given is None else given
+            resolved.append(msgspec.structs.replace(source, url=url))
         return resolved, programs
 
     def _resolve(self, url: str) -> str:
@@ -131,12 +132,7 @@ class References:
         if there is None or there.is_absolute() or "://" in url:
             self._check_remote(url)
             return url
-        # urljoin knows no other schemes than the web's, so that it joins under one of those.
-        scheme, _, rest = self.location.partition("://")
-        joined = urljoin(
-            "http://" + rest, "./" + url
-        )  # the dot keeps a colon from being a scheme's
-        return f"{scheme}://{joined.removeprefix('http://')}"
+        return join_url(self.location, url)
 
     def _check_remote(self, url: str) -> None:
         """Refuse what a store from elsewhere has no business to read: anything not remote."""

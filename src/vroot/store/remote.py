@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vroot.exceptions import MissingExtraError, UnsupportedError
 from vroot.store.bytes import check_lengths
 
-__all__ = ["RemoteStore", "read_file"]
+__all__ = ["RemoteStore", "exists", "filesystem", "read_file"]
 
 #: The extra, and the package it brings, for the schemes that need one.
 EXTRAS = {
@@ -17,6 +19,10 @@ EXTRAS = {
     "s3": ("s3", "s3fs"),
     "root": ("xrootd", "fsspec-xrootd"),
 }
+
+
+#: HTTP statuses that say that something may not be read.
+DENIED = (401, 403)
 
 
 class RemoteStore:
@@ -105,6 +111,46 @@ def read_file(url: str, storage_options: Mapping[str, Any] | None = None) -> byt
     -------
     bytes
         Its content.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it is not there.
+    PermissionError
+        If it may not be read.
     """
     fs, path = filesystem(url, storage_options or {})
-    return bytes(fs.cat_file(path))
+    try:
+        return bytes(fs.cat_file(path))
+    except _http_errors() as err:
+        if err.status not in DENIED:
+            raise
+        raise PermissionError(errno.EACCES, f"HTTP status {err.status}", url) from err
+
+
+def _http_errors() -> tuple[type[Any], ...]:
+    """The error of aiohttp for a status, if aiohttp is in use; the one for 404 is Python's."""
+    aiohttp = sys.modules.get("aiohttp")
+    return () if aiohttp is None else (aiohttp.ClientResponseError,)
+
+
+def exists(url: str, storage_options: Mapping[str, Any] | None = None) -> bool:
+    """Whether there is a file that can be read.
+
+    Parameters
+    ----------
+    url : str
+        With its scheme.
+    storage_options : mapping, optional
+        Options for the file system.
+
+    Returns
+    -------
+    bool
+        False also if the server does not say, or denies it.
+    """
+    fs, path = filesystem(url, storage_options or {})
+    try:
+        return bool(fs.exists(path))
+    except OSError:
+        return False

@@ -1,0 +1,10 @@
+import sys
+
+import uproot
+
+tree = uproot.open(sys.argv[1])[uproot.open(sys.argv[1]).keys(filter_classname="TTree")[0]]
+result = {
+    "typenames": tree.typenames(),
+    "interpretations": [repr(branch.interpretation) for branch in tree.branches],
+    "arrays": {branch.name: branch.array(entry_stop=20) for branch in tree.branches},
+}

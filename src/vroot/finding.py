@@ -1,0 +1,198 @@
+"""Finding the references of a ROOT file: beside it, by the catalogue, or by scanning it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from vroot.catalog import SIDECAR_SUFFIXES, current_catalog
+from vroot.exceptions import ReferenceStoreError, StaleReferencesError, StaleReferencesWarning
+from vroot.paths import beside, without_query
+from vroot.store.local import LocalStore, local_path
+from vroot.store.references import References, is_reference_name, load_references
+from vroot.store.remote import exists
+from vroot.store.sources import Sources, header_checksum
+
+__all__ = ["Found", "find_references"]
+
+#: References, and their sources if those are checked already.
+Found = tuple[References, Sources | None]
+
+#: From a warning to the call of `vroot.open`: the functions of this module and `open_file`.
+STACK = 6
+
+
+def find_references(
+    location: str, storage_options: Mapping[str, Any] | None, *, verify_sources: bool
+) -> Found:
+    """Load references, or find or make those of a ROOT file.
+
+    Those of a ROOT file are looked for where it costs least: beside a local file; by the
+    catalogue; beside a remote file, which takes one or two requests; and then it is scanned.
+
+    Parameters
+    ----------
+    location : str
+        Path or URL of references or of a ROOT file.
+    storage_options : mapping, optional
+        Options for fsspec.
+    verify_sources : bool
+        Whether references that are not beside a local file must describe the ROOT file.
+
+    Returns
+    -------
+    tuple of References and (Sources or None)
+        The references, and their sources if they are checked already.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    IsADirectoryError
+        If it is a folder.
+    ReferenceStoreError
+        If it is a store, but none that this version reads.
+    CatalogError
+        If the catalogue of the environment is malformed.
+    MissingExtraError
+        If a ROOT file has no references and cannot be scanned here.
+    """
+    if not _is_root_file(location):
+        return load_references(location, storage_options=storage_options), None
+    path = local_path(location)
+    sidecar = _beside_local(path, location) if path is not None else None
+    if sidecar is not None:
+        return sidecar, None
+    found = _in_catalog(location, storage_options, verify=verify_sources)
+    if found is None and path is None:
+        found = _beside_remote(location, storage_options, verify=verify_sources)
+    if found is not None:
+        return found
+    # Scanning is the one thing that needs uproot; the import is the scanner's.
+    from vroot import scan  # noqa: PLC0415
+
+    # As a path, a name with a colon in it is not split again.
+    scanned = scan(location if path is None else path, storage_options=storage_options)
+    return References(msgspec.json.encode(scanned), location), None
+
+
+def _is_root_file(location: str) -> bool:
+    path = local_path(location)
+    if path is None:
+        return not is_reference_name(without_query(location))
+    if path.is_dir():
+        raise IsADirectoryError(f"{location} is a folder, not a file")
+    if not path.exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), location)
+    if path.suffix.lower() == ".root":
+        return True
+    with path.open("rb") as file:
+        return file.read(4) == b"root"
+
+
+def _beside_local(path: Path, location: str) -> References | None:
+    for suffix in SIDECAR_SUFFIXES:
+        sidecar = path.with_name(path.name + suffix)
+        if not sidecar.is_file():
+            continue
+        try:
+            references = load_references(str(sidecar), source_url=_source_url(location))
+        except ReferenceStoreError as err:
+            _not_used(str(sidecar), str(err))
+            continue
+        if _is_fresh(references, sidecar, path):
+            return references
+        _not_used(str(sidecar), f"{location} has changed since it was scanned")
+    return None
+
+
+def _is_fresh(references: References, sidecar: Path, path: Path) -> bool:
+    """Whether references describe the file beside them.
+
+    A rewriting within one second may leave ROOT's own marks as they were, hence the times too.
+    """
+    if sidecar.stat().st_mtime_ns < path.stat().st_mtime_ns or not references.sources:
+        return False
+    source, store = references.sources[0], LocalStore()
+    size = store.size(str(path))
+    if size != source.size_bytes:
+        return False
+    return header_checksum(store, str(path), size) == source.header_xxh64
+
+
+def _in_catalog(
+    location: str, storage_options: Mapping[str, Any] | None, *, verify: bool
+) -> Found | None:
+    catalog = current_catalog()
+    stores = () if catalog is None else catalog.stores(location)
+    for store in stores:
+        # Options, credentials among them, are for the place of the ROOT file.
+        theirs = storage_options if _place(store) == _place(location) else None
+        try:
+            references = load_references(
+                store, storage_options=theirs, source_url=_source_url(location)
+            )
+        except (FileNotFoundError, PermissionError):
+            continue  # object stores deny what is not there
+        except ReferenceStoreError as err:
+            _not_used(f"{store}, which the catalogue names,", str(err))
+            return None
+        return _checked(references, storage_options, verify=verify)
+    if stores:
+        _not_used(f"{stores[0]}, which the catalogue names for {location},", "it is not there")
+    return None
+
+
+def _beside_remote(
+    location: str, storage_options: Mapping[str, Any] | None, *, verify: bool
+) -> Found | None:
+    for suffix in SIDECAR_SUFFIXES:
+        sidecar = beside(location, suffix)
+        if not exists(sidecar, storage_options):
+            continue
+        try:
+            references = load_references(
+                sidecar, storage_options=storage_options, source_url=location
+            )
+        except ReferenceStoreError as err:
+            _not_used(sidecar, str(err))
+            continue
+        found = _checked(references, storage_options, verify=verify)
+        if found is not None:
+            return found
+    return None
+
+
+def _checked(
+    references: References, storage_options: Mapping[str, Any] | None, *, verify: bool
+) -> Found | None:
+    """Give references with their sources, if those are what was scanned."""
+    sources = Sources(references.sources, storage_options, verify=verify)
+    try:
+        for url in sources.urls:
+            sources.store(url)
+    except StaleReferencesError as err:
+        _not_used(references.location, str(err))
+        return None
+    return references, sources
+
+
+def _not_used(what: str, why: str) -> None:
+    warnings.warn(f"{what} is not used: {why}", StaleReferencesWarning, stacklevel=STACK)
+
+
+def _source_url(location: str) -> str:
+    path = local_path(location)
+    return location if path is None else str(path.absolute())
+
+
+def _place(url: str) -> str:
+    """Scheme and host of a URL; nothing for local paths."""
+    scheme, separator, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}" if separator and local_path(url) is None else ""
