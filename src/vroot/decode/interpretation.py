@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -123,7 +124,7 @@ def _(interpretation: AsJagged, basket: Basket) -> Decoded:
     if header and data.size:
         if basket.offsets is None:
             raise CorruptBasketError("entries with headers, but the basket stores no offsets")
-        data = _without_headers(data, basket.offsets, header)
+        data = _without_headers(data, basket.offsets, header, interpretation.content.itemsize)
     itemsize = interpretation.content.itemsize
     if int(offsets[-1]) * itemsize != data.size:
         raise CorruptBasketError(
@@ -262,13 +263,16 @@ def _byte_offsets(interpretation: AsJagged, basket: Basket) -> Offsets:
 
 
 def _without_headers(
-    data: npt.NDArray[np.uint8], offsets: Offsets, header_bytes: int
+    data: npt.NDArray[np.uint8], offsets: Offsets, header_bytes: int, itemsize: int
 ) -> npt.NDArray[np.uint8]:
-    keep = np.ones(data.size, np.bool_)
-    starts = offsets[:-1]
-    for i in range(header_bytes):
+    # The larger the steps in which headers and items can be counted, the fewer there are.
+    step = math.gcd(header_bytes, itemsize, 8)
+    units = data.view(f"u{step}")
+    keep = np.ones(units.size, np.bool_)
+    starts = offsets[:-1] // step
+    for i in range(header_bytes // step):
         keep[starts + i] = False
-    return data[keep]
+    return units[keep].view(np.uint8)
 
 
 def _find_strings(
