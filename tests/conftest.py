@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uproot
 from samples import COMPRESSIONS, write_tree
 
 import vroot
+from vroot.store.local import LocalStore
 
 
 @pytest.fixture(scope="session", params=list(COMPRESSIONS))
@@ -31,3 +33,17 @@ def refs(zlib_file: Path) -> Path:
     out = zlib_file.parent.parent / f"{zlib_file.parent.name}.refs.json"
     vroot.scan(zlib_file, out)
     return out
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Lengths of the byte ranges that are read from here on."""
+    lengths: list[int] = []
+    original = LocalStore.get_ranges
+
+    def counting(self: LocalStore, url: str, offsets: Any, wanted: Any) -> Any:
+        lengths.extend(wanted)
+        return original(self, url, offsets, wanted)
+
+    monkeypatch.setattr(LocalStore, "get_ranges", counting)
+    return lengths

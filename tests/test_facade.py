@@ -288,6 +288,24 @@ def test_executors(refs: Path) -> None:
     assert same(array, tree.arrays())
 
 
+def test_a_window_bounds_the_requests(refs: Path, requests: list[int]) -> None:
+    arrays, copies = [], []
+    for window_bytes in (64 << 20, 16 << 10, 1):
+        requests.clear()
+        file = vroot.open(refs, window_bytes=window_bytes, verify_sources=False)
+        arrays.append(file["Events"].arrays())
+        copies.append((len(requests), max(requests)))
+        again = pickle.loads(pickle.dumps(file))  # noqa: S301
+        assert again._window_bytes == window_bytes
+    (one, whole), (several, longest), (most, _) = copies
+    assert one < several < most
+    assert longest <= 16 << 10 < whole
+    assert same(arrays[0], arrays[1])
+    assert same(arrays[0], arrays[2])
+    with pytest.raises(ValueError, match="must be positive, not 0"):
+        vroot.open(refs, window_bytes=0)
+
+
 def test_not_yet_supported_is_said(refs: Path) -> None:
     file = vroot.open(refs)
     with pytest.raises(ValueError, match="not recognized"):

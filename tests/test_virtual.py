@@ -16,7 +16,6 @@ import uproot
 import vroot
 from vroot.exceptions import ClosedFileError, DeserializationError, ShortReadError
 from vroot.grouping import Options, read_one
-from vroot.store.local import LocalStore
 from vroot.virtual import Accessed
 
 
@@ -45,20 +44,6 @@ def ntuple_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ntuple = file.mkrntuple("data", columns)
         ntuple.extend(columns)  # a second cluster
     return path
-
-
-@pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Lengths of the byte ranges that are read from here on."""
-    lengths: list[int] = []
-    original = LocalStore.get_ranges
-
-    def counting(self: LocalStore, url: str, offsets: Any, wanted: Any) -> Any:
-        lengths.extend(wanted)
-        return original(self, url, offsets, wanted)
-
-    monkeypatch.setattr(LocalStore, "get_ranges", counting)
-    return lengths
 
 
 def equal(ours: ak.Array, theirs: ak.Array) -> bool:

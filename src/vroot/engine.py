@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
@@ -17,11 +15,10 @@ from vroot.decode.interpretation import Array, Decoded, Lists, decode_basket
 from vroot.decode.offsets import SharedOffsets
 from vroot.decode.output import ColumnData, Output, allocate_output, inline_objects
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError, UnsupportedError
-from vroot.fetch import Piece, fetch
+from vroot.fetch import Piece
 from vroot.interpretations import AsDtype, AsGrouped, AsInline, AsJagged, Unsupported
 from vroot.model import BranchSpec, Manifest
 from vroot.plan import BasketRange, baskets_of_range
-from vroot.store.bytes import ByteStore
 
 __all__ = ["BasketCache", "Column", "read_columns"]
 
@@ -114,10 +111,7 @@ def read_columns(
     columns: Sequence[Column],
     entry_start: int,
     entry_stop: int,
-    *,
-    urls: Sequence[str],
-    store: Callable[[str], ByteStore],
-    executor: Executor | None = None,
+    fetch: Callable[[Sequence[Piece]], None],
     cache: BasketCache | None = None,
 ) -> list[ColumnData]:
     """Read a range of entries of several columns.
@@ -128,12 +122,8 @@ def read_columns(
         What to read.
     entry_start, entry_stop : int
         Half-open range of entries; a shorter branch gives what it has of it.
-    urls : sequence of str
-        The sources.
-    store : callable
-        Gives the ByteStore for a URL.
-    executor : concurrent.futures.Executor, optional
-        Runs the decoding; threads of its own for this call if not given.
+    fetch : callable
+        Fetches baskets and has each decoded, see `vroot.fetch.fetch`.
     cache : BasketCache, optional
         What the last read of these columns has kept; it is given what the next one needs.
 
@@ -162,10 +152,10 @@ def read_columns(
             parts = baskets_of_range(column.spec.baskets.edges, entry_start, stop)
             output = _allocate(column, parts, shared)
             task = _Task(column, parts, output, shared, cache=cache)
-            _read_counts(task, urls=urls, store=store, executor=executor)
+            _read_counts(task, fetch)
             tasks.append(task)
     pieces = [piece for task in tasks for piece in _pieces(task)]
-    fetch(pieces, urls=urls, store=store, executor=executor)
+    fetch(pieces)
     if cache is not None:
         cache.turn()
     read = iter(tasks)
@@ -192,7 +182,7 @@ def _without_reading(column: Column, start: int, stop: int) -> ColumnData | None
     return None
 
 
-def _read_counts(task: _Task, **options: Any) -> None:
+def _read_counts(task: _Task, fetch: Callable[[Sequence[Piece]], None]) -> None:
     """Get the counts for the baskets that store no offsets, over each basket's own entries."""
     column, table = task.column, task.column.spec.baskets
     if column.counter is None or not isinstance(column.spec.interpretation, AsJagged):
@@ -213,7 +203,7 @@ def _read_counts(task: _Task, **options: Any) -> None:
         raise ReferenceStoreError(
             f"branch {column.path!r}: its counter branch {counter.path!r} is {kind!r}, not counts"
         )
-    (data,) = read_columns([counter], begin, end, **options)
+    (data,) = read_columns([counter], begin, end, fetch)
     counts = np.asarray(data)
     for basket in needed:
         task.counts[basket] = counts[edges[basket] - begin : edges[basket + 1] - begin]

@@ -13,7 +13,10 @@ import numpy as np
 from vroot.store.bytes import ByteStore
 from vroot.store.coalesce import Request, coalesce
 
-__all__ = ["Piece", "fetch"]
+__all__ = ["WINDOW_BYTES", "Piece", "fetch"]
+
+#: How much of what was fetched, and not decoded yet, may be in memory, unless a file is told else.
+WINDOW_BYTES = 64 << 20
 
 #: Less than this is processed in the calling thread: starting others would take longer.
 SERIAL_BYTES = 256 << 10
@@ -74,6 +77,7 @@ def fetch(
     urls: Sequence[str],
     store: Callable[[str], ByteStore],
     executor: Executor | None = None,
+    window_bytes: int = WINDOW_BYTES,
 ) -> None:
     """Fetch byte ranges and use each.
 
@@ -88,6 +92,9 @@ def fetch(
     executor : concurrent.futures.Executor, optional
         Runs the jobs; threads of its own for this call if not given. Any object will do that has
         a method `submit` or else `map` like it, for instance those of uproot.
+    window_bytes : int
+        Fetched bytes that may be in memory at once, as far as the threads are those of this call
+        and no single range is larger.
 
     Raises
     ------
@@ -98,7 +105,7 @@ def fetch(
     Exception
         Whatever a `use` raises, the first of it.
     """
-    jobs = _plan(pieces, urls, store)
+    jobs = _plan(pieces, urls, store, window_bytes)
     if executor is not None:
         _run_in(executor, jobs)
     elif len(jobs) <= 1 or sum(piece.work_bytes for piece in pieces) < SERIAL_BYTES:
@@ -112,7 +119,10 @@ def fetch(
 
 
 def _plan(
-    pieces: Sequence[Piece], urls: Sequence[str], store: Callable[[str], ByteStore]
+    pieces: Sequence[Piece],
+    urls: Sequence[str],
+    store: Callable[[str], ByteStore],
+    window_bytes: int,
 ) -> list[_Job]:
     by_source: dict[int, list[Piece]] = {}
     for piece in pieces:
@@ -127,7 +137,9 @@ def _plan(
             np.array([piece.offset for piece in members]),
             np.array([piece.length for piece in members]),
             max_gap_bytes=byte_store.max_gap_bytes,
-            max_request_bytes=byte_store.max_request_bytes,
+            max_request_bytes=min(
+                byte_store.max_request_bytes, window_bytes // byte_store.concurrency
+            ),
         )
         jobs.extend(
             _Job([members[i] for i in request.members.tolist()], request, url, byte_store)

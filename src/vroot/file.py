@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, MutableMapping, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,7 +14,7 @@ from vroot.cache import ArrayCache, LRUCache, made_array_cache, made_object_cach
 from vroot.directory import Directory
 from vroot.engine import BasketCache, read_columns
 from vroot.exceptions import ClosedFileError, ReferenceStoreError
-from vroot.fetch import Piece, fetch
+from vroot.fetch import WINDOW_BYTES, Piece, fetch
 from vroot.finding import find_references
 from vroot.open_options import DEFAULTS, regularize_open_options
 from vroot.paths import regularize_path, split_object_path
@@ -40,7 +41,7 @@ class File(Directory):
         Options for fsspec, for reading the source.
     verify_sources : bool
         Whether to check that the ROOT file is what was scanned, before it is first read.
-    object_cache, array_cache : optional
+    object_cache, array_cache, window_bytes : optional
         As in `vroot.open`.
     sources : Sources, optional
         Those of the references, if they were looked at before.
@@ -55,6 +56,7 @@ class File(Directory):
         verify_sources: bool = True,
         object_cache: MutableMapping[str, Any] | int | None = 100,
         array_cache: ArrayCache = None,
+        window_bytes: int = WINDOW_BYTES,
         sources: Sources | None = None,
     ) -> None:
         register_with_uproot()
@@ -65,6 +67,9 @@ class File(Directory):
         self._file_path = file_path
         self._storage_options = storage_options
         self._verify = verify_sources
+        if window_bytes < 1:
+            raise ValueError(f"window_bytes must be positive, not {window_bytes}")
+        self._window_bytes = window_bytes
         self._closed = False
         self._sources = sources or Sources(
             references.sources, storage_options, verify=verify_sources
@@ -79,10 +84,8 @@ class File(Directory):
             each if isinstance(each, LRUCache) else None
             for each in (self.object_cache, self.array_cache)
         ]
-        return (
-            _reopen,
-            (self.references, self._file_path, self._storage_options, self._verify, *caches),
-        )
+        settings = (self._storage_options, self._verify, *caches, self._window_bytes)
+        return (_reopen, (self.references, self._file_path, *settings))
 
     @property
     def file(self) -> File:
@@ -156,14 +159,9 @@ class File(Directory):
         """
         if self._closed:
             raise ClosedFileError(f"{self._file_path} is closed")
+        columns = [branch.column for branch in branches]
         return read_columns(
-            [branch.column for branch in branches],
-            entry_start,
-            entry_stop,
-            urls=self._sources.urls,
-            store=self._sources.store,
-            executor=executor,
-            cache=cache,
+            columns, entry_start, entry_stop, partial(self.fetch, executor=executor), cache
         )
 
     def fetch(self, pieces: Sequence[Piece], executor: Executor | None = None) -> None:
@@ -183,7 +181,13 @@ class File(Directory):
         """
         if self._closed:
             raise ClosedFileError(f"{self._file_path} is closed")
-        fetch(pieces, urls=self._sources.urls, store=self._sources.store, executor=executor)
+        fetch(
+            pieces,
+            urls=self._sources.urls,
+            store=self._sources.store,
+            executor=executor,
+            window_bytes=self._window_bytes,
+        )
 
 
 def _reopen(
@@ -193,6 +197,7 @@ def _reopen(
     verify: bool,
     object_cache: LRUCache | None,
     array_cache: LRUCache | None,
+    window_bytes: int,
 ) -> File:
     return File(
         references,
@@ -201,6 +206,7 @@ def _reopen(
         verify_sources=verify,
         object_cache=object_cache,
         array_cache=array_cache,
+        window_bytes=window_bytes,
     )
 
 
@@ -214,6 +220,7 @@ def open_file(
     interpretation_executor: Any = None,  # noqa: ARG001  # uproot's
     storage_options: Mapping[str, Any] | None = None,
     verify_sources: bool = True,
+    window_bytes: int = WINDOW_BYTES,
     **options: Any,
 ) -> Any:
     """Open a reference store, or the references of a ROOT file.
@@ -241,6 +248,9 @@ def open_file(
         Options for fsspec, where it is used.
     verify_sources : bool
         Whether to check that the ROOT file is what was scanned, before it is first read.
+    window_bytes : int
+        How many bytes that were fetched, and not decoded yet, may be in memory at once: with what
+        is returned, about what reading takes at most. A smaller window makes smaller requests.
     **options
         More options for fsspec, as in uproot. Those of uproot itself (``handler``, ``timeout``,
         ``num_workers``, and whatever else is in ``uproot.open.defaults``) have no effect.
@@ -268,6 +278,7 @@ def open_file(
         "verify_sources": verify_sources,
         "object_cache": object_cache,
         "array_cache": array_cache,
+        "window_bytes": window_bytes,
     }
     if isinstance(path, Mapping) and "refs" in path:
         references = _in_memory(path)
