@@ -162,12 +162,12 @@ def dask(
             return _numpy(tree, keys, partitions, opener, executors)
         base = record_form(tree, keys, ak_add_doc, typenames=form_mapping is not None)
         fields = keys if isinstance(tree, HasFields) else None
-    columns: FormMappingInfo
-    if form_mapping is not None:
-        form, columns = form_mapping(base)
+    mapped: ak.forms.Form | None = None
+    mapping: FormMappingInfo
+    if form_mapping is None:
+        mapping = Columns(base, fields)
     else:
-        columns = Columns(base, fields)
-        form = columns.form
+        mapped, mapping = form_mapping(base)
     errors: tuple[type[BaseException], ...] | None = None
     if allow_read_errors_with_report:
         errors = (
@@ -176,7 +176,7 @@ def dask(
             else (OSError,)
         )
     options = {"ak_add_doc": ak_add_doc}
-    read = ReadAwkward(opener, frozenset(base.fields), form, columns, options, executors, errors)
+    read = ReadAwkward(opener, frozenset(base.fields), mapping, mapped, options, executors, errors)
     return _awkward(read, partitions)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from vroot.exceptions import UnsupportedError
 from vroot.files import Tree, open_tree
 from vroot.interpretations import split_dtype
-from vroot.lazy.forms import FormMappingInfo
+from vroot.lazy.forms import Columns, FormMappingInfo
 from vroot.ntuple.has_fields import HasFields
 from vroot.store.sources import PerformanceCounters
 
@@ -225,10 +225,11 @@ class ReadAwkward:
         Opens the tree.
     keys : frozenset of str
         The columns.
-    form : ak.forms.Form
-        Of the whole array, whose other columns are there but cannot be touched.
     mapping : FormMappingInfo
-        How its buffers are made of columns.
+        How buffers are made of columns.
+    mapped : ak.forms.Form, optional
+        The form of the whole array, whose other columns are there but cannot be touched; that of
+        `mapping`, which then is `vroot.lazy.forms.Columns`, if not given.
     options : dict
         What the mapping is told: ``ak_add_doc``.
     executors : Executors
@@ -239,11 +240,16 @@ class ReadAwkward:
 
     opener: Opener
     keys: frozenset[str]
-    form: ak.forms.Form
-    mapping: FormMappingInfo
+    mapping: FormMappingInfo | Columns
+    mapped: ak.forms.Form | None
     options: dict[str, Any]
     executors: Executors
     errors: tuple[type[BaseException], ...] | None
+
+    @property
+    def form(self) -> ak.forms.Form:
+        """The form of the whole array."""
+        return self.mapping.form if isinstance(self.mapping, Columns) else self.mapped
 
     def __call__(self, partition: Partition) -> Any:
         """Read a partition.
