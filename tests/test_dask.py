@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -116,7 +115,7 @@ def test_globs_branches_and_open_trees(folder: Path, zlib_file: Path, refs: Path
     )
     # References that are in no file travel as they are; what was not scanned before is, once.
     for where in (vroot.open(vroot.scan(zlib_file))["Events"], f"{zlib_file}:Events"):
-        collection = pickle.loads(cloudpickle.dumps(vroot.dask(where, step_size=600)))
+        collection = vroot.dask(where, step_size=600)
         assert collection.run.compute(scheduler="sync").tolist() == list(range(1000))
         assert isinstance(layer_of(collection).inputs[0].location, vroot.TTree)
 
@@ -263,7 +262,7 @@ class Renamed:
         self, tree: Any, keys: Any, start: int, stop: int, first: Any, second: Any, options: Any
     ) -> dict[str, Any]:
         assert options == {"ak_add_doc": {"__doc__": "title"}}
-        buffers = {}
+        buffers: dict[str, Any] = {}
         for key in keys:
             layout = tree[key].array(entry_start=start, entry_stop=stop).layout
             buffers |= {
@@ -493,7 +492,8 @@ def test_tasks_are_small(tmp_path: Path) -> None:
             tree.extend(columns)
     vroot.scan(tmp_path / "wide.root", tmp_path / "wide.json")
     assert (tmp_path / "wide.json").stat().st_size > 100_000
-    for options in ({"step_size": 100}, {"open_files": False, "steps_per_file": 10}):
+    delayed: dict[str, Any] = {"open_files": False, "steps_per_file": 10}
+    for options in ({"step_size": 100}, delayed):
         collection = vroot.dask({tmp_path / "wide.json": "t"}, **options).branch_7
         assert len(collection.compute()) == 1000  # what the opener keeps now is not sent
         (optimized,) = dask.optimize(collection)

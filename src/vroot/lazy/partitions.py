@@ -97,7 +97,9 @@ def open_trees(files: Sequence[FileSteps], opener: Opener) -> list[OpenTree]:
         if only is not None:
             tree = only.parent
         # What was scanned in memory, or given as such, is in no file that a task could open.
-        in_file = is_reference_name(tree.file.references.location.partition("?")[0])
+        in_file = isinstance(location, str) and is_reference_name(
+            tree.file.references.location.partition("?")[0]
+        )
         opened.append(OpenTree(tree, location if in_file else tree, steps, only))
     if not opened:
         raise _none_found(files)
