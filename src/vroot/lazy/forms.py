@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 from vroot.decode.output import allocate_output, inline_objects
 from vroot.exceptions import DeserializationError
 from vroot.files import Tree
-from vroot.grouping import read_together
 from vroot.interpretations import AsGrouped, AsInline, Unsupported
 from vroot.library import to_library
 from vroot.ntuple.has_fields import HasFields
@@ -228,13 +227,20 @@ class Columns:
         """
         import awkward as ak
 
-        executor = decompression_executor or interpretation_executor
         columns = [name for name in self.form.fields if name in keys]
+        if not columns:
+            return {}
         if isinstance(tree, HasFields):
+            executor = decompression_executor or interpretation_executor
             arrays = self._read_fields(tree, columns, (start, stop), executor)
         else:
-            chosen = [(name, tree[name]) for name in columns]
-            arrays = read_together(tree.file, (chosen, None), (start, stop), executor, "ak", None)
+            arrays = tree.arrays(
+                columns,
+                entry_start=start,
+                entry_stop=stop,
+                decompression_executor=decompression_executor,
+                interpretation_executor=interpretation_executor,
+            )
         buffers: dict[str, Any] = {}
         for name in columns:
             form, _, found = ak.to_buffers(arrays[name])
