@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import uproot
-from samples import COMPRESSIONS, write_tree
+from samples import COMPRESSIONS, events, write_tree
 
 import vroot
 
@@ -31,3 +31,16 @@ def refs(zlib_file: Path) -> Path:
     out = zlib_file.parent.parent / f"{zlib_file.parent.name}.refs.json"
     vroot.scan(zlib_file, out)
     return out
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three ROOT files with trees of the same kind, one without one of the branches."""
+    path = tmp_path_factory.mktemp("many")
+    for i in range(3):
+        columns = events(i)
+        if i == 1:
+            del columns["met"]
+        write_tree(path / f"file{i}.root", uproot.ZLIB(1), columns)
+        vroot.scan(path / f"file{i}.root", path / f"file{i}.json")
+    return path

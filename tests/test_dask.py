@@ -17,7 +17,6 @@ import pytest
 import uproot
 from dask.distributed import Client, LocalCluster
 from ntuples import write_events
-from samples import events, write_tree
 from test_groups import store  # noqa: F401  # a fixture
 
 import vroot
@@ -27,19 +26,6 @@ from vroot.exceptions import (
     MissingExtraError,
     UnsupportedError,
 )
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three ROOT files with trees of the same kind, one without one of the branches."""
-    path = tmp_path_factory.mktemp("dask")
-    for i in range(3):
-        columns = events(i)
-        if i == 1:
-            del columns["met"]
-        write_tree(path / f"file{i}.root", uproot.ZLIB(1), columns)
-        vroot.scan(path / f"file{i}.root", path / f"file{i}.json")
-    return path
 
 
 def layer_of(collection: Any) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from vroot.exceptions import MissingExtraError, UnsupportedError
-from vroot.files import Files, Tree, regularize_file_steps
+from vroot.files import Files, FileSteps, Tree, regularize_file_steps
 from vroot.filters import Filter
 from vroot.interpretations import split_dtype
 from vroot.lazy.forms import Columns, FormMapping, FormMappingInfo, Parameters, record_form
@@ -115,22 +115,9 @@ def dask(
     step_size, steps_per_file = _without_mark(step_size), _without_mark(steps_per_file)
     named = regularize_file_steps(files, storage_options)
     name = regularize_library(library)
-    have_steps = {each.steps is not None for each in named}
-    _check(
-        {
-            "partition sizes for some but not all 'files' have been assigned": len(have_steps) > 1,
-            "partition sizes for 'files' is incompatible with 'step_size'": True in have_steps
-            and step_size is not None,
-            "partition sizes for 'files' is incompatible with 'steps_per_file'": True in have_steps
-            and steps_per_file is not None,
-            f"only 'step_size' or 'steps_per_file' should be set, not both; got {step_size=} and "
-            f"{steps_per_file=}": step_size is not None and steps_per_file is not None,
-            f"'step_size' should not be set when 'open_files' is False; got {step_size!r}":
-                step_size is not None and not open_files,
-            "known_base_form must be None if open_files is True":
-                known_base_form is not None and open_files,
-        }
-    )  # fmt: skip
+    _check_steps(named, step_size, steps_per_file, open_files=open_files)
+    if known_base_form is not None and open_files:
+        raise TypeError("known_base_form must be None if open_files is True")
     if custom_classes is not None:
         raise UnsupportedError("custom_classes: the store was made with uproot's own classes")
     if name == "pd":
@@ -148,16 +135,13 @@ def dask(
         if open_files:
             trees = open_trees(named, opener)
             tree, keys = trees[0].tree, common_keys(trees, wanted)
+            keys = keys if name == "np" else without_doubles(tree, keys, full_paths=full_paths)
+            partitions = partitions_of(trees, keys, step_size, per_file)
         else:
             tree = first_tree(named, opener)
             keys = keys_of(tree, wanted)
-        if name == "ak":
-            keys = without_doubles(tree, keys, full_paths=full_paths)
-        partitions = (
-            partitions_of(trees, keys, step_size, per_file)
-            if open_files
-            else delayed_partitions(named, per_file)
-        )
+            keys = keys if name == "np" else without_doubles(tree, keys, full_paths=full_paths)
+            partitions = delayed_partitions(named, per_file)
         if name == "np":
             return _numpy(tree, keys, partitions, opener, executors)
         base = record_form(tree, keys, ak_add_doc, typenames=form_mapping is not None)
@@ -168,13 +152,7 @@ def dask(
         mapping = Columns(base, fields)
     else:
         mapped, mapping = form_mapping(base)
-    errors: tuple[type[BaseException], ...] | None = None
-    if allow_read_errors_with_report:
-        errors = (
-            allow_read_errors_with_report
-            if isinstance(allow_read_errors_with_report, tuple)
-            else (OSError,)
-        )
+    errors = _errors(allow_read_errors_with_report)
     options = {"ak_add_doc": ak_add_doc}
     read = ReadAwkward(opener, frozenset(base.fields), mapping, mapped, options, executors, errors)
     return _awkward(read, partitions)
@@ -185,10 +163,38 @@ def _without_mark(value: Any) -> Any:
     return None if type(value).__qualname__ == "_Unset" else value
 
 
-def _check(wrong: Mapping[str, bool]) -> None:
-    for message, is_wrong in wrong.items():
-        if is_wrong:
-            raise TypeError(message)
+def _check_steps(
+    files: Sequence[FileSteps],
+    step_size: int | str | None,
+    steps_per_file: int | None,
+    *,
+    open_files: bool,
+) -> None:
+    """Refuse to be told more than once how to divide files."""
+    given = [each.steps is not None for each in files]
+    if any(given):
+        if not all(given):
+            raise TypeError("partition sizes for some but not all 'files' have been assigned")
+        for name, value in (("step_size", step_size), ("steps_per_file", steps_per_file)):
+            if value is not None:
+                raise TypeError(f"partition sizes for 'files' is incompatible with '{name}'")
+    if step_size is not None and steps_per_file is not None:
+        raise TypeError(
+            "only 'step_size' or 'steps_per_file' should be set, not both; got "
+            f"{step_size=} and {steps_per_file=}"
+        )
+    if step_size is not None and not open_files:
+        raise TypeError(
+            f"'step_size' should not be set when 'open_files' is False; got {step_size!r}"
+        )
+
+
+def _errors(
+    allowed: bool | tuple[type[BaseException], ...],
+) -> tuple[type[BaseException], ...] | None:
+    if not allowed:
+        return None
+    return allowed if isinstance(allowed, tuple) else (OSError,)
 
 
 def _awkward(read: ReadAwkward, partitions: list[Partition]) -> Any:
