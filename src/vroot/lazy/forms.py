@@ -260,7 +260,7 @@ class Columns:
         fields = tree.keys() if self.fields is None else self.fields
         wanted = set(columns)
         form, _ = tree._form([key for key in fields if key.partition(".")[0] in wanted], False)
-        return tree.ntuple.read(form, *entries, executor)
+        return tree.ntuple.read(form, entries, executor=executor)
 
 
 def _columns(compressed: bytes, fields: list[str] | None) -> Columns:
