@@ -123,7 +123,6 @@ ABSENT = {
     "uproot.models.RNTuple.*": _BYTES,
     "uproot.models.*": _BYTES,
     "uproot.Model.*": _BYTES,
-    "uproot.dask": _PENDING,
 }
 
 _DEFAULT = "the default has another form, and means the same"
@@ -145,6 +144,7 @@ DIFFERENT = {
     "*.to_boost": _DEFAULT,
     "*.STLMap.get": "the parameter is Python's key",
     "uproot.STLMap.get": "the parameter is Python's key",
+    "uproot.dask": _DEFAULT,
     "uproot.no_filter": "the parameter has another name",
     "uproot.*version*": "that of vroot",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,6 @@ manipulations = pytest.importorskip("coffea.dataset_tools.manipulations")
 NAME = "nanoAOD_2015_CMS_Open_Data_ttbar.root"
 
 pytestmark = [
-    pytest.mark.skipif(
-        not hasattr(vroot.AsDtype, "awkward_form")
-        or "ak_add_doc" not in inspect.signature(vroot.TTree.arrays).parameters,
-        reason="coffea needs awkward_form of interpretations and ak_add_doc of arrays",
-    ),
     # coffea warns of what this file lacks for its schema.
     pytest.mark.filterwarnings("ignore:Missing cross-reference:RuntimeWarning"),
     pytest.mark.filterwarnings("ignore:Branch Photon_:RuntimeWarning"),

@@ -342,7 +342,7 @@ def test_errors_as_uproot(refs: Path, zlib_file: Path, options: dict[str, Any]) 
 
 def test_errors_of_our_own(refs: Path, folder: Path) -> None:
     with pytest.raises(UnsupportedError, match="custom_classes"):
-        vroot.dask({refs: "Events"}, custom_classes={})  # type: ignore[arg-type]
+        vroot.dask({refs: "Events"}, custom_classes={}, timeout=3)
     with pytest.raises(TypeError, match="for some but not all"):
         vroot.dask({refs: {"object_path": "Events", "steps": [0, 1]}, folder / "a.json": "Events"})
     with pytest.raises(TypeError, match=r"vroot\.dask only"):

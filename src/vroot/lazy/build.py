@@ -26,6 +26,7 @@ from vroot.lazy.partitions import (
 from vroot.lazy.read import Executors, Opener, Partition, ReadAwkward, ReadNumpy
 from vroot.library import regularize_library
 from vroot.ntuple.has_fields import HasFields
+from vroot.open_options import regularize_open_options
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -45,7 +46,7 @@ def dask(
     steps_per_file: int | None = None,
     library: Any = "ak",
     ak_add_doc: Parameters = False,
-    custom_classes: None = None,
+    custom_classes: Any = None,
     allow_missing: bool = False,
     open_files: bool = True,
     form_mapping: FormMapping | None = None,
@@ -54,6 +55,7 @@ def dask(
     decompression_executor: Executor | None = None,
     interpretation_executor: Executor | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> Any:
     """Make a collection of dask of the trees of several files, which is read when it is computed.
 
@@ -95,6 +97,8 @@ def dask(
         The first one that is given decodes the baskets.
     storage_options : mapping, optional
         Options for fsspec.
+    **options
+        As in `vroot.open`.
 
     Returns
     -------
@@ -112,14 +116,13 @@ def dask(
     MissingExtraError
         If dask-awkward is not installed.
     """
+    storage_options = regularize_open_options(options, storage_options, custom_classes)
     step_size, steps_per_file = _without_mark(step_size), _without_mark(steps_per_file)
     named = regularize_file_steps(files, storage_options)
     name = regularize_library(library)
     _check_steps(named, step_size, steps_per_file, open_files=open_files)
     if known_base_form is not None and open_files:
         raise TypeError("known_base_form must be None if open_files is True")
-    if custom_classes is not None:
-        raise UnsupportedError("custom_classes: the store was made with uproot's own classes")
     if name == "pd":
         raise UnsupportedError('dask has no library="pd": use "ak" or "np"')
     if name == "np" and form_mapping is not None:
@@ -153,8 +156,8 @@ def dask(
     else:
         mapped, mapping = form_mapping(base)
     errors = _errors(allow_read_errors_with_report)
-    options = {"ak_add_doc": ak_add_doc}
-    read = ReadAwkward(opener, frozenset(base.fields), mapping, mapped, options, executors, errors)
+    told = {"ak_add_doc": ak_add_doc}
+    read = ReadAwkward(opener, frozenset(base.fields), mapping, mapped, told, executors, errors)
     return _awkward(read, partitions)
 
 

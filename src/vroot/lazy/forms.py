@@ -7,11 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
-from vroot.decode.output import allocate_output, inline_objects
-from vroot.exceptions import DeserializationError
+from vroot.exceptions import DeserializationError, UnsupportedError
 from vroot.files import Tree
-from vroot.interpretations import AsGrouped, AsInline, Unsupported
-from vroot.library import to_library
 from vroot.ntuple.has_fields import HasFields
 
 if TYPE_CHECKING:
@@ -83,19 +80,10 @@ def branch_form(branch: TBranch) -> ak.forms.Form:
     """
     import awkward as ak
 
-    spec = branch._spec
-    interpretation = spec.interpretation
-    if isinstance(interpretation, Unsupported):
+    try:
+        return branch.interpretation.awkward_form()
+    except UnsupportedError:
         return ak.forms.ListOffsetForm("i64", ak.forms.EmptyForm())
-    if isinstance(interpretation, AsGrouped):
-        children = {child.name: branch[child.name] for child in branch.branches}
-        forms = [branch_form(child) for child in children.values()]
-        return ak.forms.RecordForm(forms, list(children))
-    if isinstance(interpretation, AsInline):
-        return to_library(
-            interpretation, inline_objects(interpretation, spec.num_entries, 0, 0), "ak"
-        ).layout.form
-    return to_library(interpretation, allocate_output(spec, []).finish(), "ak").layout.form
 
 
 def record_form(
