@@ -15,7 +15,6 @@ _CURSOR = "there is no buffer that things were read from"
 _STREAMERS = "a store has no streamers: what they say is in the forms of the branches"
 _DERIVED = "in the making of an array in uproot; vroot makes it in one step"
 _KEYS = "a directory gives names, classes and titles of its keys itself"
-_PENDING = "not there yet"
 _EXPERIMENTAL = "experimental in uproot"
 
 ABSENT = {

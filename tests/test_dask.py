@@ -106,6 +106,15 @@ def test_globs_branches_and_open_trees(folder: Path, zlib_file: Path, refs: Path
         assert isinstance(layer_of(collection).inputs[0].location, vroot.TTree)
 
 
+def test_root_files_with_references_beside_them(zlib_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "events.root"
+    path.write_bytes(zlib_file.read_bytes())
+    vroot.scan(path, f"{path}.refs.json")
+    collection = vroot.dask({path: "Events"}, step_size=600)
+    assert layer_of(collection).inputs[1] == (str(path), "/Events;1", 600, 1000, True)
+    assert collection.run.compute(scheduler="sync").tolist() == list(range(1000))
+
+
 def test_without_entries(zlib_file: Path, refs: Path) -> None:
     assert_same(vroot.dask(f"{refs}:nothing"), uproot.dask(f"{zlib_file}:nothing"))
 

@@ -14,6 +14,7 @@ from vroot.interpretations import AsGrouped, Unsupported
 from vroot.lazy.read import Opener, Partition, check_entries, object_path_of
 from vroot.ntuple.has_fields import HasFields
 from vroot.steps import bytes_of_size, entries_of_step
+from vroot.store.local import local_path
 from vroot.store.references import is_reference_name
 
 __all__ = [
@@ -96,14 +97,22 @@ def open_trees(files: Sequence[FileSteps], opener: Opener) -> list[OpenTree]:
         only = tree if isinstance(tree, TBranch) and not tree.branches else None
         if only is not None:
             tree = only.parent
-        # What was scanned in memory, or given as such, is in no file that a task could open.
-        in_file = isinstance(location, str) and is_reference_name(
-            tree.file.references.location.partition("?")[0]
-        )
-        opened.append(OpenTree(tree, location if in_file else tree, steps, only))
+        by_path = isinstance(location, str) and _leads_to_references(location, tree)
+        opened.append(OpenTree(tree, location if by_path else tree, steps, only))
     if not opened:
         raise _none_found(files)
     return opened
+
+
+def _leads_to_references(location: str, tree: Tree) -> bool:
+    """Whether a task in another process finds the same references by a path.
+
+    Not what was scanned in memory, or found by a catalogue, which that process need not have.
+    """
+    there, here = (
+        str(local_path(each) or each) for each in (tree.file.references.location, location)
+    )
+    return is_reference_name(there.partition("?")[0]) and there.startswith(here)
 
 
 # --- what is read
