@@ -15,7 +15,6 @@ _CURSOR = "there is no buffer that things were read from"
 _STREAMERS = "a store has no streamers: what they say is in the forms of the branches"
 _DERIVED = "in the making of an array in uproot; vroot makes it in one step"
 _KEYS = "a directory gives names, classes and titles of its keys itself"
-_PENDING = "not there yet"
 _EXPERIMENTAL = "experimental in uproot"
 
 ABSENT = {
@@ -123,7 +122,6 @@ ABSENT = {
     "uproot.models.RNTuple.*": _BYTES,
     "uproot.models.*": _BYTES,
     "uproot.Model.*": _BYTES,
-    "uproot.dask": _PENDING,
 }
 
 _DEFAULT = "the default has another form, and means the same"
@@ -145,6 +143,7 @@ DIFFERENT = {
     "*.to_boost": _DEFAULT,
     "*.STLMap.get": "the parameter is Python's key",
     "uproot.STLMap.get": "the parameter is Python's key",
+    "uproot.dask": _DEFAULT,
     "uproot.no_filter": "the parameter has another name",
     "uproot.*version*": "that of vroot",
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import uproot
-from samples import COMPRESSIONS, write_tree
+from samples import COMPRESSIONS, events, write_tree
 
 import vroot
 from vroot.store.local import LocalStore
@@ -47,3 +47,16 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(LocalStore, "get_ranges", counting)
     return lengths
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three ROOT files with trees of the same kind, one without one of the branches."""
+    path = tmp_path_factory.mktemp("many")
+    for i in range(3):
+        columns = events(i)
+        if i == 1:
+            del columns["met"]
+        write_tree(path / f"file{i}.root", uproot.ZLIB(1), columns)
+        vroot.scan(path / f"file{i}.root", path / f"file{i}.json")
+    return path

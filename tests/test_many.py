@@ -11,25 +11,11 @@ import awkward as ak
 import numpy as np
 import pytest
 import uproot
-from samples import events, write_tree
 
 import vroot
 from vroot.decode.interpretation import decode_basket
 from vroot.exceptions import KeyInFileError
 from vroot.steps import bytes_of_size
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three ROOT files with trees of the same kind, one without one of the branches."""
-    path = tmp_path_factory.mktemp("many")
-    for i in range(3):
-        columns = events(i)
-        if i == 1:
-            del columns["met"]
-        write_tree(path / f"file{i}.root", uproot.ZLIB(1), columns)
-        vroot.scan(path / f"file{i}.root", path / f"file{i}.json")
-    return path
 
 
 def same(ours: ak.Array, theirs: ak.Array) -> bool:

@@ -16,6 +16,7 @@ from vroot.file import File
 from vroot.file import open_file as open  # noqa: A004  # the name that uproot has
 from vroot.has_branches import HasBranches
 from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings
+from vroot.lazy.build import dask
 from vroot.many import concatenate, iterate, num_entries
 from vroot.ntuple.has_fields import HasFields
 from vroot.ntuple.ntuple import RField, RNTuple
@@ -54,6 +55,7 @@ __all__ = [
     "VrootError",
     "__version__",
     "concatenate",
+    "dask",
     "default_library",
     "exceptions",
     "iterate",

@@ -20,7 +20,7 @@ from vroot.open_options import DEFAULTS, regularize_open_options
 from vroot.paths import regularize_path, split_object_path
 from vroot.registration import register_with_uproot
 from vroot.store.references import References
-from vroot.store.sources import Sources
+from vroot.store.sources import PerformanceCounters, Sources
 
 if TYPE_CHECKING:
     from vroot.branch import TBranch
@@ -116,6 +116,11 @@ class File(Directory):
     def fUUID(self) -> bytes:  # noqa: N802  # the name that uproot has
         """The 16 bytes of `uuid`."""
         return self.uuid.bytes
+
+    @property
+    def performance_counters(self) -> PerformanceCounters:
+        """How much was read of the ROOT file since this was opened."""
+        return self._sources.counters
 
     @property
     def closed(self) -> bool:

@@ -8,7 +8,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from vroot.directory import Directory
 from vroot.exceptions import KeyInFileError
@@ -19,7 +21,7 @@ from vroot.paths import split_object_path
 from vroot.store.local import local_path
 from vroot.store.remote import filesystem
 
-__all__ = ["Files", "Tree", "open_tree", "regularize_files"]
+__all__ = ["FileSteps", "Files", "Tree", "open_tree", "regularize_file_steps", "regularize_files"]
 
 Tree: TypeAlias = HasBranches | HasFields
 Files: TypeAlias = Any  # str, Path, mapping, tree, or an iterable of these, as uproot takes them
@@ -53,7 +55,56 @@ def regularize_files(
     FileNotFoundError
         If there are none.
     TypeError
+        If it is nothing of this kind, or names steps, which are for `vroot.dask`.
+    """
+    found = regularize_file_steps(files, storage_options)
+    if any(each.steps is not None for each in found):
+        raise TypeError("'steps' in 'files' are for vroot.dask only")
+    return [(each.location, each.object_path) for each in found]
+
+
+class FileSteps(NamedTuple):
+    """A file, the object in it that is meant, and the ranges of entries that are to be read.
+
+    Parameters
+    ----------
+    location : str or tree
+        A path or URL, or the tree itself.
+    object_path : str, optional
+        The object in it.
+    steps : list of (int, int), optional
+        Half-open ranges of entries.
+    """
+
+    location: str | Tree
+    object_path: str | None
+    steps: list[tuple[int, int]] | None = None
+
+
+def regularize_file_steps(
+    files: Files, storage_options: Mapping[str, Any] | None = None
+) -> list[FileSteps]:
+    """List files, as `regularize_files` does, some of which may say in which steps to read them.
+
+    Parameters
+    ----------
+    files, storage_options
+        As in `regularize_files`; a mapping may also be ``{path: {"object_path": object, "steps":
+        steps}}``, the steps being pairs of entries, or the edges between them.
+
+    Returns
+    -------
+    list of FileSteps
+        In order.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there are none.
+    TypeError
         If it is nothing of this kind.
+    ValueError
+        If steps run backwards.
     """
     found = list(_walk(files, storage_options, parse_colon=True))
     if not found:
@@ -61,25 +112,43 @@ def regularize_files(
     return found
 
 
+def _regularize_steps(steps: Any) -> list[tuple[int, int]]:
+    array = np.array([] if isinstance(steps, Mapping) else steps)
+    if not np.issubdtype(array.dtype, np.integer) or array.ndim not in (1, 2):
+        raise TypeError(
+            "the steps of a file must be integers: the edges between them or pairs of first entry "
+            f"and end, not {steps!r}"
+        )
+    if array.ndim == 1:
+        if len(array) == 0 or np.any(array[1:] < array[:-1]):
+            raise ValueError(f"the edges of the steps of a file must ascend: {steps!r}")
+        array = np.stack((array[:-1], array[1:]), axis=1)
+    elif array.shape[1] != 2 or np.any(array[:, 1] < array[:, 0]):
+        raise ValueError(f"a step of a file must end at or behind its first entry: {steps!r}")
+    return [(start, stop) for start, stop in array.tolist()]
+
+
 def _walk(
     files: Files, storage_options: Mapping[str, Any] | None, *, parse_colon: bool
-) -> Iterator[tuple[str | Tree, str | None]]:
+) -> Iterator[FileSteps]:
     if isinstance(files, HasBranches | HasFields):
-        yield files, None
+        yield FileSteps(files, None)
     elif isinstance(files, Path):
         for path in _expand(os.fspath(files), storage_options):
-            yield path, None
+            yield FileSteps(path, None)
     elif isinstance(files, str):
         name, object_path = split_object_path(files) if parse_colon else (files, None)
         for path in _expand(name, storage_options):
-            yield path, object_path
+            yield FileSteps(path, object_path)
     elif isinstance(files, Mapping):
         for key, value in files.items():
-            object_path = value.get("object_path") if isinstance(value, Mapping) else value
+            details = value if isinstance(value, Mapping) else {"object_path": value}
+            object_path, steps = details.get("object_path"), details.get("steps")
             if not isinstance(object_path, str | None):
                 raise TypeError(f"the object of {key!r} must be a string or None, not {value!r}")
-            for location, _ in _walk(key, storage_options, parse_colon=False):
-                yield location, object_path
+            ranges = None if steps is None else _regularize_steps(steps)
+            for location, _, _ in _walk(key, storage_options, parse_colon=False):
+                yield FileSteps(location, object_path, ranges)
     elif isinstance(files, Iterable):
         for each in files:
             yield from _walk(each, storage_options, parse_colon=parse_colon)

@@ -177,7 +177,7 @@ def read_together(
         results = _select(results, result(selection.cut) != 0)
     jagged = [any(map(_is_jagged, branches_of(each))) for _, each in selection.chosen]
     grouped = group(results, jagged, options.library, options.how)
-    return _documented(grouped, ak_doc(selection.of, options.ak_add_doc))
+    return _documented(grouped, selection.of, options.ak_add_doc)
 
 
 def _select(arrays: list[tuple[str, Any]], mask: Any) -> list[tuple[str, Any]]:
@@ -233,13 +233,12 @@ def read_columns_of(
 
     def array_of(branch: TBranch) -> Any:
         if not isinstance(branch._spec.interpretation, AsGrouped):
-            title = {"__doc__": branch.title} if options.ak_add_doc else {}
-            return _documented(arrays[branch._path], title)
+            return _documented(arrays[branch._path], branch, bool(options.ak_add_doc))
         children = _children_of(branch)
         named = [(name, array_of(child)) for name, child in children.items()]
         jagged = [_is_jagged(child) for child in children.values()]
         grouped = group(named, jagged, options.library, options.how)
-        return _documented(grouped, ak_doc(branch, options.ak_add_doc))
+        return _documented(grouped, branch, options.ak_add_doc)
 
     return array_of
 
@@ -263,12 +262,12 @@ def _cache_key(branch: TBranch, entries: tuple[int, int], options: Options) -> s
     return f"{branch.cache_key}:{interpretation!r}:{start}-{stop}:{options.library}"
 
 
-def _documented(array: Any, parameters: Mapping[str, Any]) -> Any:
+def _documented(array: Any, of: HasBranches, ak_add_doc: AddDoc) -> Any:
     """Add parameters to an array, if it is one of Awkward."""
-    if not parameters or type(array).__module__ != "awkward.highlevel":
+    if not ak_add_doc or type(array).__module__ != "awkward.highlevel":
         return array
     import awkward as ak
 
-    for name, value in parameters.items():
+    for name, value in ak_doc(of, ak_add_doc).items():
         array = ak.with_parameter(array, name, value)
     return array

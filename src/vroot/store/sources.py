@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import xxhash
@@ -13,7 +15,7 @@ from vroot.store.bytes import ByteStore
 from vroot.store.local import LocalStore, local_path
 from vroot.store.remote import RemoteStore
 
-__all__ = ["HEADER_BYTES", "Sources", "byte_store", "header_checksum"]
+__all__ = ["HEADER_BYTES", "PerformanceCounters", "Sources", "byte_store", "header_checksum"]
 
 HEADER_BYTES = 512
 
@@ -57,6 +59,54 @@ def header_checksum(store: ByteStore, url: str, size_bytes: int) -> str:
     return xxhash.xxh64_hexdigest(header)
 
 
+@dataclass(frozen=True)
+class PerformanceCounters:
+    """How much was read of the sources of a store since it was opened.
+
+    Parameters
+    ----------
+    num_requested_bytes : int
+        Bytes.
+    num_requests : int
+        Requests.
+    num_requested_chunks : int
+        Byte ranges, of which a request may have several.
+    """
+
+    num_requested_bytes: int = 0
+    num_requests: int = 0
+    num_requested_chunks: int = 0
+
+
+class _CountingStore:
+    """A store that tells the sources what it is asked for."""
+
+    def __init__(self, store: ByteStore, sources: Sources) -> None:
+        self._store = store
+        self._sources = sources
+
+    @property
+    def max_gap_bytes(self) -> int:
+        return self._store.max_gap_bytes
+
+    @property
+    def max_request_bytes(self) -> int:
+        return self._store.max_request_bytes
+
+    @property
+    def concurrency(self) -> int:
+        return self._store.concurrency
+
+    def size(self, url: str) -> int:
+        return self._store.size(url)
+
+    def get_ranges(
+        self, url: str, offsets: Sequence[int], lengths: Sequence[int]
+    ) -> list[memoryview]:
+        self._sources.count(lengths)
+        return self._store.get_ranges(url, offsets, lengths)
+
+
 class Sources:
     """The sources of one store, checked when they are first read.
 
@@ -80,6 +130,18 @@ class Sources:
         self.urls = [source.url for source in sources]
         self._unchecked = {source.url: source for source in sources} if verify else {}
         self._storage_options = storage_options
+        self._lock = threading.Lock()
+        self.counters = PerformanceCounters()
+
+    def count(self, lengths: Sequence[int]) -> None:
+        """Count a request for byte ranges of these lengths."""
+        with self._lock:
+            before = self.counters
+            self.counters = PerformanceCounters(
+                before.num_requested_bytes + sum(lengths),
+                before.num_requests + 1,
+                before.num_requested_chunks + len(lengths),
+            )
 
     def store(self, url: str) -> ByteStore:
         """Give the way to read a source.
@@ -96,7 +158,7 @@ class Sources:
         if source is not None:
             _check(store, source)
             self._unchecked.pop(url, None)
-        return store
+        return _CountingStore(store, self)
 
 
 def _check(store: ByteStore, source: Source) -> None:

@@ -1,0 +1,1 @@
+"""Collections of dask, whose partitions are read when they are computed."""
