@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import pickle
 import re
 import subprocess
 import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -286,6 +288,26 @@ def test_executors(refs: Path) -> None:
     with ThreadPoolExecutor(3) as pool:
         array = tree.arrays(decompression_executor=pool)
     assert same(array, tree.arrays())
+
+
+@pytest.mark.parametrize("options", [{}, {"cut": "met > 0"}, {"ak_add_doc": True}])
+def test_nothing_holds_arrays_that_the_user_has_let_go(refs: Path, options: Any) -> None:
+    # Not even until the next garbage collection, which may come after many steps.
+    tree = vroot.open(refs)["Events"]
+    reads = [
+        lambda: tree.arrays(["run", "met"], **options),
+        lambda: next(tree.iterate(["met"], step_size=100, **options)),
+    ]
+    gc.disable()
+    try:
+        for read in reads:
+            arrays = read()
+            buffer = weakref.ref(arrays.layout.contents[-1].data)
+            assert buffer() is not None
+            del arrays
+            assert buffer() is None
+    finally:
+        gc.enable()
 
 
 def test_a_window_bounds_the_requests(refs: Path, requests: list[int]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from vroot.cache import copied
@@ -231,16 +232,21 @@ def read_columns_of(
         if options.array_cache is not None:
             options.array_cache[_cache_key(leaf, entries, options)] = copied(array)
 
-    def array_of(branch: TBranch) -> Any:
-        if not isinstance(branch._spec.interpretation, AsGrouped):
-            return _documented(arrays[branch._path], branch, bool(options.ak_add_doc))
-        children = _children_of(branch)
-        named = [(name, array_of(child)) for name, child in children.items()]
-        jagged = [_is_jagged(child) for child in children.values()]
-        grouped = group(named, jagged, options.library, options.how)
-        return _documented(grouped, branch, options.ak_add_doc)
+    return partial(_array_of, arrays=arrays, options=options)
 
-    return array_of
+
+def _array_of(branch: TBranch, arrays: Mapping[str, Any], options: Options) -> Any:
+    """Give the array of a branch, put together of those below if it groups them.
+
+    No closure calls itself here: it would hold the arrays until the next garbage collection.
+    """
+    if not isinstance(branch._spec.interpretation, AsGrouped):
+        return _documented(arrays[branch._path], branch, bool(options.ak_add_doc))
+    children = _children_of(branch)
+    named = [(name, _array_of(child, arrays, options)) for name, child in children.items()]
+    jagged = [_is_jagged(child) for child in children.values()]
+    grouped = group(named, jagged, options.library, options.how)
+    return _documented(grouped, branch, options.ak_add_doc)
 
 
 def _cached(
