@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import weakref
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -294,7 +295,7 @@ def test_executors(refs: Path) -> None:
 def test_nothing_holds_arrays_that_the_user_has_let_go(refs: Path, options: Any) -> None:
     # Not even until the next garbage collection, which may come after many steps.
     tree = vroot.open(refs)["Events"]
-    reads = [
+    reads: list[Callable[[], Any]] = [
         lambda: tree.arrays(["run", "met"], **options),
         lambda: next(tree.iterate(["met"], step_size=100, **options)),
     ]
