@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from baskets import KINDS, Chunk, Column, columns
@@ -29,7 +29,7 @@ def decode(column: Column, chunk: Chunk, payload: bytes | None = None) -> Decode
     plain = decompress(data, column.spec.baskets.stored, len(chunk.plain))
     basket = split_basket(plain, chunk.border, chunk.entries)
     if chunk.counts is not None:
-        basket = dataclasses.replace(basket, counts=np.array(chunk.counts, np.int32))
+        basket = msgspec.structs.replace(basket, counts=np.array(chunk.counts, np.int32))
     return decode_basket(column.spec.interpretation, basket)
 
 
@@ -127,7 +127,7 @@ def test_every_truncation_of_the_uncompressed_bytes_raises(
         with pytest.raises(CorruptBasketError):
             decode_basket(
                 column.spec.interpretation,
-                dataclasses.replace(
+                msgspec.structs.replace(
                     split_basket(plain, min(chunk.border, length), chunk.entries), counts=counts
                 ),
             )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+import msgspec
 import numpy as np
 
 from vroot.decode.basket import Basket, split_basket
@@ -260,7 +260,7 @@ def _decoded(task: _Task, basket: int, payload: memoryview) -> Decoded:
     key = (counter, first, entries)
     data = split_basket(plain, border_bytes, entries, task.shared.find(key, itemsize))
     if data.offsets is None and basket in task.counts:
-        data = dataclasses.replace(data, counts=task.counts[basket])
+        data = msgspec.structs.replace(data, counts=task.counts[basket])
     decoded = decode_basket(kind, data)
     if data.offsets is None or data.item_offsets is not None or not isinstance(decoded, Lists):
         return decoded

@@ -8,6 +8,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from vroot.store.bytes import ByteStore
@@ -22,8 +23,7 @@ WINDOW_BYTES = 64 << 20
 SERIAL_BYTES = 256 << 10
 
 
-@dataclass(frozen=True, eq=False)
-class Piece:
+class Piece(msgspec.Struct, frozen=True, eq=False):
     """A byte range that is wanted, and what is to be done with it.
 
     Parameters

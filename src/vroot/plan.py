@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
+
+import msgspec
 
 from vroot.model import IndexArray
 
 __all__ = ["BasketRange", "baskets_of_range", "regularize_entry_range"]
 
 
-@dataclass(frozen=True)
-class BasketRange:
+class BasketRange(msgspec.Struct, frozen=True):
     """The part of one basket that an entry range wants.
 
     Parameters

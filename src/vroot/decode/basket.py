@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -18,8 +18,7 @@ OFFSET = struct.Struct(">i")
 MAX_OFFSET = 2**31 - 1
 
 
-@dataclass(frozen=True, eq=False)
-class Basket:
+class Basket(msgspec.Struct, frozen=True, eq=False):
     """The data of one basket, ready to be interpreted.
 
     Parameters

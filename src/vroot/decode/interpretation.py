@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, TypeAlias
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -40,8 +41,7 @@ LONG_STRING = 255
 MAX_MANTISSA_BITS = 23  # of a 4-byte float, into which truncated reals are unpacked
 
 
-@dataclass(frozen=True, eq=False)
-class Lists:
+class Lists(msgspec.Struct, frozen=True, eq=False):
     """Variable-length lists, one an entry.
 
     Parameters
