@@ -49,10 +49,9 @@ def main() -> None:
     """Run what the command line says."""
     implementation, jobs, found = sys.argv[1:]
     if implementation == "vroot":
-        import vroot
+        from vroot.running import take_the_name
 
-        sys.modules["uproot"] = vroot
-        sys.modules["uproot.exceptions"] = vroot.exceptions
+        take_the_name()
     results = {
         Path(script).stem: run(script, arguments)
         for script, *arguments in json.loads(Path(jobs).read_text())

@@ -47,6 +47,7 @@ FILES = {
     "cutflow": ZMUMU,
     "cuts_and_expressions": ZMUMU,
     "dimuon_mass": HZZ,
+    "dask_collections": SEVERAL,
     "documented": ZMUMU,
     "entry_ranges": ZMUMU,
     "executors": HZZ,
