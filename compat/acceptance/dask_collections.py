@@ -5,7 +5,7 @@ import dask
 import dask_awkward as dak
 import uproot
 
-files = {path: "events" for path in sys.argv[1:]}
+files = dict.fromkeys(sys.argv[1:], "events")
 path = next(iter(files))
 events = uproot.dask(files, step_size=1000)
 mass = events.M[events.px1 > 0]
