@@ -49,7 +49,7 @@ def main() -> None:
     """Run what the command line says."""
     implementation, jobs, found = sys.argv[1:]
     if implementation == "vroot":
-        from vroot.running import take_the_name
+        from vroot.as_uproot.running import take_the_name
 
         take_the_name()
     results = {

@@ -15,7 +15,7 @@ import uproot
 
 import vroot.interpretations
 from compat.names_reasons import ABSENT, DIFFERENT, INTERNAL
-from vroot import stand_ins
+from vroot.as_uproot import stand_ins
 
 TABLE = Path(__file__).with_name("names.tsv")
 HEADER = ("uproot", "vroot", "remark")

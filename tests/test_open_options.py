@@ -11,11 +11,11 @@ import pytest
 import uproot
 
 import vroot
+from vroot.as_uproot.options import OF_READING, regularize_open_options, separate_open_options
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
-from vroot.open_options import OF_READING, regularize_open_options, separate_open_options
 
 OPTIONS: dict[str, Any] = {
-    "handler": vroot.uproot_names.look_up("vroot", "MemmapSource"),
+    "handler": vroot.as_uproot.names.look_up("vroot", "MemmapSource"),
     "num_workers": 4,
     "use_threads": False,
     "timeout": 30,

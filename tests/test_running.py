@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import vroot
+from vroot.as_uproot.running import FOLDER, has_the_name, scan_elsewhere
 from vroot.exceptions import DeserializationError, KeyInFileError
-from vroot.running import FOLDER, has_the_name, scan_elsewhere
 
 VROOT = [sys.executable, "-c", "import sys; from vroot.cli import main; sys.exit(main())"]
 
@@ -152,7 +152,9 @@ def test_a_scan_elsewhere(zlib_file: Path, tmp_path: Path) -> None:
 def test_a_scan_that_gives_no_answer(
     zlib_file: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("vroot.running.SCAN", "import sys; sys.stdin.read(); sys.exit('{:.0}gone')")
+    monkeypatch.setattr(
+        "vroot.as_uproot.running.SCAN", "import sys; sys.stdin.read(); sys.exit('{:.0}gone')"
+    )
     with pytest.raises(DeserializationError, match="ended without an answer"):
         scan_elsewhere(zlib_file, None)
     assert capfd.readouterr().err == "gone\n"
@@ -165,5 +167,7 @@ def test_the_scan_is_done_elsewhere_where_vroot_has_the_name(
     monkeypatch.syspath_prepend(FOLDER)
     monkeypatch.setenv("PYTHONPATH", FOLDER, prepend=os.pathsep)
     assert has_the_name()
-    monkeypatch.setattr("vroot.running.scan_elsewhere", lambda source, out, **_: {"source": source})
+    monkeypatch.setattr(
+        "vroot.as_uproot.running.scan_elsewhere", lambda source, out, **_: {"source": source}
+    )
     assert vroot.scan(zlib_file) == {"source": zlib_file}

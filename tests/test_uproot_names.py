@@ -14,10 +14,10 @@ import pytest
 import uproot
 
 import vroot
+from vroot.as_uproot.executors import ThreadPoolExecutor, TrivialExecutor
+from vroot.as_uproot.names import NAMES
+from vroot.as_uproot.stand_ins import classname_decode, classname_encode
 from vroot.exceptions import UnsupportedError
-from vroot.executors import ThreadPoolExecutor, TrivialExecutor
-from vroot.stand_ins import classname_decode, classname_encode
-from vroot.uproot_names import NAMES
 
 PLACES = [(module, name) for module, names in NAMES.items() for name in names]
 

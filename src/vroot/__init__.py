@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from vroot import exceptions, uproot_names
+from vroot import exceptions
 from vroot._version import __version__
+from vroot.as_uproot import names as uproot_names
+from vroot.as_uproot.registration import register_with_uproot
 from vroot.branch import TBranch
 from vroot.cache import LRUArrayCache, LRUCache
 from vroot.catalog import set_catalog
@@ -20,7 +22,6 @@ from vroot.lazy.build import dask
 from vroot.many import concatenate, iterate, num_entries
 from vroot.ntuple.has_fields import HasFields
 from vroot.ntuple.ntuple import RField, RNTuple
-from vroot.registration import register_with_uproot
 from vroot.tree import TTree
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def scan(
     DeserializationError
         If it is not a ROOT file, or its directories cannot be read.
     """
-    from vroot.running import has_the_name, scan_elsewhere  # noqa: PLC0415  # which imports this
+    from vroot.as_uproot.running import has_the_name, scan_elsewhere  # noqa: PLC0415  # which imports this
 
     options: dict[str, Any] = {
         "url": url,

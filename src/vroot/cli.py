@@ -27,8 +27,8 @@ from vroot import (
     RNTuple,
     TBranch,
     TTree,
-    running,
 )
+from vroot.as_uproot import running
 from vroot.exceptions import DeserializationError, KeyInFileError, UnsupportedError, VrootError
 from vroot.filters import regularize_filter
 from vroot.interpretations import Unsupported

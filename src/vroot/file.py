@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from vroot.as_uproot.options import DEFAULTS, regularize_open_options
+from vroot.as_uproot.registration import register_with_uproot
 from vroot.cache import ArrayCache, LRUCache, made_array_cache, made_object_cache
 from vroot.directory import Directory
 from vroot.engine import BasketCache, read_columns
 from vroot.exceptions import ClosedFileError, ReferenceStoreError
 from vroot.fetch import WINDOW_BYTES, Piece, fetch
 from vroot.finding import find_references
-from vroot.open_options import DEFAULTS, regularize_open_options
 from vroot.paths import regularize_path, split_object_path
-from vroot.registration import register_with_uproot
 from vroot.store.references import References
 from vroot.store.sources import PerformanceCounters, Sources
 

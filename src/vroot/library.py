@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from vroot.as_uproot.registration import cannot_be_awkward
 from vroot.decode.interpretation import Lists
 from vroot.decode.output import ColumnData, Objects, empty
 from vroot.exceptions import (
@@ -30,7 +31,6 @@ from vroot.interpretations import (
     Interpretation,
     Unsupported,
 )
-from vroot.registration import cannot_be_awkward
 
 if TYPE_CHECKING:
     import awkward as ak

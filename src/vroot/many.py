@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from vroot.as_uproot.options import separate_open_options
 from vroot.exceptions import KeyInFileError
 from vroot.files import Files, Tree, open_tree, regularize_files
 from vroot.library import join, regularize_library, shift_index
-from vroot.open_options import separate_open_options
 from vroot.plan import regularize_entry_range
 
 __all__ = ["concatenate", "iterate", "num_entries"]

@@ -1,1 +1,1 @@
-"""A folder for `sys.path`, in which the module named uproot is vroot."""
+"""vroot in the place of uproot: its names and options, its abstract classes, its scripts."""

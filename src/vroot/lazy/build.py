@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from vroot.as_uproot.options import regularize_open_options
 from vroot.exceptions import MissingExtraError, UnsupportedError
 from vroot.files import Files, FileSteps, Tree, regularize_file_steps
 from vroot.filters import Filter
@@ -26,7 +27,6 @@ from vroot.lazy.partitions import (
 from vroot.lazy.read import Executors, Opener, Partition, ReadAwkward, ReadNumpy
 from vroot.library import regularize_library
 from vroot.ntuple.has_fields import HasFields
-from vroot.open_options import regularize_open_options
 
 if TYPE_CHECKING:
     import awkward as ak

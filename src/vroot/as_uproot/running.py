@@ -17,16 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import vroot
+from vroot.as_uproot.names import NAMES
 from vroot.exceptions import DeserializationError, VrootError
-from vroot.uproot_names import NAMES
 
 __all__ = ["answer_with_scan", "has_the_name", "run", "scan_elsewhere", "take_the_name"]
 
-FOLDER = str(Path(__file__).parent / "as_uproot")
+FOLDER = str(Path(__file__).parent / "import_path")
 
 #: What the process that scans executes. As in `vroot.scanner.discovery`, this package is found
 #: last, and nothing in the current folder is imported.
-SCAN = "import sys; sys.path.append({!r}); import vroot.running as r; r.answer_with_scan()"
+SCAN = (
+    "import sys; sys.path.append({!r}); import vroot.as_uproot.running as r; r.answer_with_scan()"
+)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -84,7 +86,7 @@ def scan_elsewhere(source: str | Path, out: str | Path | None, **options: Any) -
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(path for path in paths if path and path != FOLDER)
     }
-    package = str(Path(__file__).parents[1])
+    package = str(Path(__file__).parents[2])
     with subprocess.Popen(  # noqa: S603  # this Python and this package
         [sys.executable, "-P", "-c", SCAN.format(package)],
         stdin=subprocess.PIPE,

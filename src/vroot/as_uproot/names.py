@@ -33,6 +33,8 @@ def _all_in(module: str, names: tuple[str, ...]) -> dict[str, str]:
 
 
 _INTERPRETATIONS = "vroot.interpretations"
+_STAND_INS = "vroot.as_uproot.stand_ins"
+_EXECUTORS = "vroot.as_uproot.executors"
 _CONTAINERS = {
     "ROOTRVec": "vroot.objects.containers:STLSequence",
     "STLBitSet": "vroot.objects.containers:STLSequence",
@@ -41,7 +43,7 @@ _CONTAINERS = {
     "STLSet": "vroot.objects.containers:STLSet",
     "STLMap": "vroot.objects.containers:STLMap",
 }
-_FUTURES = _all_in("vroot.executors", ("ThreadPoolExecutor", "TrivialExecutor"))
+_FUTURES = _all_in(_EXECUTORS, ("ThreadPoolExecutor", "TrivialExecutor"))
 _SEVERAL_FILES = _all_in("vroot.many", ("concatenate", "iterate"))
 _TTREE = "vroot.tree:TTree"
 _NTUPLE = "vroot.ntuple.ntuple:RNTuple"
@@ -60,18 +62,18 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "STLMap": _CONTAINERS["STLMap"],
         "STLSet": _CONTAINERS["STLSet"],
         "STLVector": _CONTAINERS["STLVector"],
-        "classname_decode": "vroot.stand_ins:classname_decode",
-        "classname_encode": "vroot.stand_ins:classname_encode",
+        "classname_decode": f"{_STAND_INS}:classname_decode",
+        "classname_encode": f"{_STAND_INS}:classname_encode",
         "no_filter": "vroot.filters:no_filter",
         **_FUTURES,
-        **_all_in("vroot.stand_ins", (*_COMPRESSIONS, *_WRITING)),
-        **_all_in("vroot.stand_ins", tuple(n for n in _HANDLERS if n != "CuFileSource")),
+        **_all_in(_STAND_INS, (*_COMPRESSIONS, *_WRITING)),
+        **_all_in(_STAND_INS, tuple(n for n in _HANDLERS if n != "CuFileSource")),
     },
     # Not public, but libraries use these.
     "_util": {
         "file_object_path_split": "vroot.paths:split_object_path",
         "no_filter": "vroot.filters:no_filter",
-        "unset": "vroot.stand_ins:unset",
+        "unset": f"{_STAND_INS}:unset",
     },
     "behaviors": {},
     "behaviors.RNTuple": {
@@ -108,7 +110,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "behaviors.TProfile2D": {"TProfile2D": "vroot.objects.profile:TProfile2D"},
     "behaviors.TProfile3D": {"TProfile3D": "vroot.objects.profile:TProfile3D"},
     "behaviors.TTree": {"TTree": _TTREE},
-    "compression": _all_in("vroot.stand_ins", _COMPRESSIONS),
+    "compression": _all_in(_STAND_INS, _COMPRESSIONS),
     "containers": {"Container": "vroot.objects.containers:Container", **_CONTAINERS},
     "deserialization": {"DeserializationError": "vroot.exceptions:DeserializationError"},
     "exceptions": {"NameConflictWarning": "vroot.language:NameConflictWarning"},
@@ -133,8 +135,8 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "model": {
         "Model": "vroot.objects.model:Object",
         "UnknownClass": "vroot.objects.model:UnknownObject",
-        "classname_decode": "vroot.stand_ins:classname_decode",
-        "classname_encode": "vroot.stand_ins:classname_encode",
+        "classname_decode": f"{_STAND_INS}:classname_decode",
+        "classname_encode": f"{_STAND_INS}:classname_encode",
         "classname_regularize": "vroot.objects.model:regularize_classname",
     },
     "models": {},
@@ -159,25 +161,25 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "open": "vroot.file:open_file",
     },
     "sink": {},
-    "sink.file": {"FileSink": "vroot.stand_ins:FileSink"},
+    "sink.file": {"FileSink": f"{_STAND_INS}:FileSink"},
     "source": {},
-    "source.chunk": {"Source": "vroot.stand_ins:Handler"},
-    "source.cufile_interface": {"CuFileSource": "vroot.stand_ins:CuFileSource"},
-    "source.file": _all_in("vroot.stand_ins", ("MemmapSource", "MultithreadedFileSource")),
-    "source.fsspec": {"FSSpecSource": "vroot.stand_ins:FSSpecSource"},
+    "source.chunk": {"Source": f"{_STAND_INS}:Handler"},
+    "source.cufile_interface": {"CuFileSource": f"{_STAND_INS}:CuFileSource"},
+    "source.file": _all_in(_STAND_INS, ("MemmapSource", "MultithreadedFileSource")),
+    "source.fsspec": {"FSSpecSource": f"{_STAND_INS}:FSSpecSource"},
     "source.futures": {"Executor": "concurrent.futures:Executor", **_FUTURES},
-    "source.http": _all_in("vroot.stand_ins", ("HTTPSource", "MultithreadedHTTPSource")),
-    "source.object": {"ObjectSource": "vroot.stand_ins:ObjectSource"},
-    "source.xrootd": _all_in("vroot.stand_ins", ("MultithreadedXRootDSource", "XRootDSource")),
+    "source.http": _all_in(_STAND_INS, ("HTTPSource", "MultithreadedHTTPSource")),
+    "source.object": {"ObjectSource": f"{_STAND_INS}:ObjectSource"},
+    "source.xrootd": _all_in(_STAND_INS, ("MultithreadedXRootDSource", "XRootDSource")),
     "version": {
         "__version__": "vroot._version:__version__",
         "version": "vroot._version:__version__",
     },
-    "writing": _all_in("vroot.stand_ins", tuple(n for n in _WRITING if n != "as_TGraph")),
-    "writing.identify": {"to_writable": "vroot.stand_ins:to_writable"},
-    "writing.interpret": {"as_TGraph": "vroot.stand_ins:as_TGraph"},
+    "writing": _all_in(_STAND_INS, tuple(n for n in _WRITING if n != "as_TGraph")),
+    "writing.identify": {"to_writable": f"{_STAND_INS}:to_writable"},
+    "writing.interpret": {"as_TGraph": f"{_STAND_INS}:as_TGraph"},
     "writing.writable": _all_in(
-        "vroot.stand_ins",
+        "vroot.as_uproot.stand_ins",
         (
             "WritableBranch", "WritableDirectory", "WritableFile", "WritableNTuple",
             "WritableTree", "create", "recreate", "update",
