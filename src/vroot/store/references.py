@@ -222,6 +222,7 @@ class References:
         joined = b"[" + b",".join([bytes(self._refs[key]) for key in keys]) + b"]"
         references = msgspec.json.decode(joined, type=list[Reference])
         source, offset, length = columns
+        found: list[tuple[int, int, int, int]] = []
         for key, basket, reference in zip(keys, baskets.tolist(), references, strict=True):
             if isinstance(reference, str):
                 if not reference.startswith("base64:"):
@@ -235,7 +236,10 @@ class References:
                     f"the reference {reference!r} of {key!r} is not a template of a source, an "
                     "offset and a length"
                 )
-            source[basket], offset[basket], length[basket] = number, reference[1], reference[2]
+            found.append((basket, number, reference[1], reference[2]))
+        if found:
+            where, *values = np.array(found, np.int64).T
+            source[where], offset[where], length[where] = values
 
     def _document(self, key: str) -> JSON:
         try:
