@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import warnings
@@ -334,6 +335,18 @@ def test_denied_references(served: str, root_file: Path, scans: list[str]) -> No
         assert values(root_file) == [1, 2, 3]
     with pytest.raises(PermissionError, match="403"):
         vroot.open(f"{served}/secret.json")
+
+
+def test_root_file_that_cannot_be_asked_for(served: str) -> None:
+    with pytest.raises(PermissionError, match="403"):
+        vroot.open(f"{served}/secret.json.root")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        vroot.open(f"{served}/nowhere.root")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # and nothing listens
+        address = f"http://127.0.0.1:{unused.getsockname()[1]}/a.root"
+        with pytest.raises(OSError, match="Cannot connect"):
+            vroot.open(address)
 
 
 def test_options_go_to_the_place_of_the_root_file_only(

@@ -425,3 +425,11 @@ def test_bits_that_do_not_fit_their_entries_raise(
 ) -> None:
     with pytest.raises(CorruptBasketError, match=message):
         decode_basket(interpretation, basket)
+
+
+def test_dtypes_by_name() -> None:
+    named = AsDtype(">f4", np.float64)  # type: ignore[arg-type]  # as scripts of uproot have it
+    assert named == AsDtype(np.dtype(">f4"), np.dtype(np.float64))
+    assert repr(named) == "AsDtype('>f4', 'float64')"
+    with pytest.raises(TypeError, match="zzz"):
+        AsDtype("zzz")  # type: ignore[arg-type]

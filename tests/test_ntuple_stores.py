@@ -116,6 +116,9 @@ class TestPages:
                 assert found.x.tolist() == [1, 2, 3, 4][start:stop]
                 assert found.a.tolist() == arrays[start:stop]
                 assert found.v.tolist() == lists[start:stop]
+        # As in uproot, the steps are of what is stored.
+        assert ntuple.num_entries_for("80 B", "a") == 40
+        assert ntuple.num_entries_for("80 B", "x") == 20
 
     def test_representations_that_take_turns(self, tmp_path: Path) -> None:
         references = write_store(

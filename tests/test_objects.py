@@ -97,6 +97,8 @@ def test_classes(ours: Any) -> None:
     assert [base.classname for base in histogram.base("TObject", "TH1")] == ["TH1", "TObject"]
     assert [base.classname for base in histogram.bases] == ["TH2", "TArrayD"]
     assert repr(histogram).startswith("<TH2D (version 4) at 0x")
+    assert repr(decode_object(tnamed())).startswith("<TNamed 'n' title='t' at 0x")
+    assert repr(decode_object(tnamed("n", ""))).startswith("<TNamed 'n' at 0x")
     value = decode_object(parameter("Long64_t", 3))
     value._classname = "TParameter<long long>"
     assert value.is_instance("TParameter< Long64_t >")

@@ -111,7 +111,8 @@ class AsDtype(_Base, omit_defaults=True, tag_field="kind", tag="flat"):
     Parameters
     ----------
     from_dtype : numpy.dtype
-        Layout of one entry in a basket: big-endian, with its fixed shape and its fields.
+        Layout of one entry in a basket: big-endian, with its fixed shape and its fields; or what
+        `numpy.dtype` takes for one.
     to_dtype : numpy.dtype, optional
         Layout of one entry in memory; the native equivalent of `from_dtype` if not given.
     """
@@ -121,6 +122,11 @@ class AsDtype(_Base, omit_defaults=True, tag_field="kind", tag="flat"):
 
     def __post_init__(self) -> None:
         """Refuse what is not plain numbers, or has no or an absurd size."""
+        for name in ("from_dtype", "to_dtype"):
+            given = getattr(self, name)
+            # As in uproot, ">f4" does for a dtype.
+            if given is not None and not isinstance(given, np.dtype):
+                msgspec.structs.force_setattr(self, name, np.dtype(given))
         _check_dtype(self.from_dtype)
         if self.to_dtype is not None:
             _check_dtype(self.to_dtype)

@@ -254,7 +254,8 @@ class RNTuple(HasFields):
             if key is None or not key.startswith("column-"):
                 continue
             column = int(key.split("-")[1])
-            counts = schema.counts(schema.slot(column))[max(first - 1, 0) : last]
+            # What precedes the first page of a column that was added late takes no bytes.
+            counts = schema.stored_counts(schema.slot(column))[max(first - 1, 0) : last]
             # Lists have one offset more than there are of them.
             elements = int(counts.sum()) + schema.column_type(column).is_index
             total += elements * schema.dtype(column).itemsize

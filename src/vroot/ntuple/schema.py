@@ -400,12 +400,17 @@ class NTupleSchema:
             self._counts[slot] = self._count(slot)
         return self._counts[slot]
 
-    def _count(self, slot: Slot) -> IndexArray:
+    def stored_counts(self, slot: Slot) -> IndexArray:
+        """Elements of a slot in the pages of each cluster, shape (clusters,)."""
         active = self.active(slot)
         counts = np.zeros(active.size, np.int64)
         for column in np.unique(active).tolist():
             here = active == column
             counts[here] = self.pages(column).counts[here]
+        return counts
+
+    def _count(self, slot: Slot) -> IndexArray:
+        counts = self.stored_counts(slot)
         per_entry = self.per_entry(slot)
         deferred = min(self.columns[each].first_element for each in self.alternatives(slot))
         if per_entry is None:

@@ -17,6 +17,7 @@ __all__ = [
     "TDatime",
     "THashList",
     "TList",
+    "TNamed",
     "TObjString",
     "TParameter",
     "TRef",
@@ -144,6 +145,14 @@ class TRef(Object):
     def ref(self) -> int:
         """The number."""
         return int(self._value)
+
+
+class TNamed(Object):
+    """A ``TNamed`` of no other class: a name and a title."""
+
+    def __repr__(self) -> str:
+        title = f" title={self.title!r}" if self.title else ""
+        return f"<TNamed {self.name!r}{title} at 0x{id(self):012x}>"
 
 
 class TObjString(Object, str):  # noqa: SLOT000  # it has what objects have

@@ -24,6 +24,9 @@ EXTRAS = {
 #: HTTP statuses that say that something may not be read.
 DENIED = (401, 403)
 
+#: The HTTP status that says that there is nothing.
+NOT_FOUND = 404
+
 
 class RemoteStore:
     """Byte ranges by fsspec.
@@ -44,7 +47,17 @@ class RemoteStore:
     def size(self, url: str) -> int:
         """Length of what is at `url`, in bytes."""
         fs, path = filesystem(url, self.storage_options)
-        return int(fs.size(path))
+        try:
+            return int(fs.size(path))
+        except FileNotFoundError as err:
+            # fsspec says so of HTTP whatever it was that kept it from asking.
+            cause = err.__cause__
+            status = cause.status if isinstance(cause, _http_errors()) else None
+            if status in DENIED:
+                raise _denied(url, status) from cause
+            if cause is None or status == NOT_FOUND or isinstance(cause, FileNotFoundError):
+                raise
+            raise cause from None
 
     def get_ranges(
         self, url: str, offsets: Sequence[int], lengths: Sequence[int]
@@ -125,7 +138,11 @@ def read_file(url: str, storage_options: Mapping[str, Any] | None = None) -> byt
     except _http_errors() as err:
         if err.status not in DENIED:
             raise
-        raise PermissionError(errno.EACCES, f"HTTP status {err.status}", url) from err
+        raise _denied(url, err.status) from err
+
+
+def _denied(url: str, status: int) -> PermissionError:
+    return PermissionError(errno.EACCES, f"HTTP status {status}", url)
 
 
 def _http_errors() -> tuple[type[Any], ...]:
