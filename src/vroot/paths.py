@@ -43,7 +43,10 @@ def regularize_path(path: Any) -> str:
     """
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str):
-        raise ValueError(f"path must be a string, a path, or a mapping, not {path!r}")  # noqa: TRY004
+        raise ValueError(  # noqa: TRY004  # as in uproot
+            f"path must be a string, a path, or a mapping, not {path!r}: references point into a "
+            "file that has a name, so that what is open already has to be written to one"
+        )
     if not isinstance(path, str):
         text = SQUEEZED.sub(r"\1://\2", text)
     if text.startswith("~") and not os.path.exists(text):  # noqa: PTH110
