@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+import msgspec
 import numpy as np
 import pytest
 import uproot
@@ -240,8 +241,24 @@ def test_remote_catalog() -> None:
         "/data/": "memory://cat/refs/",
         "s3://b/": "s3://c/",
     }
-    memory.pipe("/cat/c.json", b'{"a.root": "/etc/a.json"}')
-    with pytest.raises(CatalogError, match="local store"):
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        "/etc/a.json",
+        "file:///etc/a.json",
+        "FILE:///etc/a.json",
+        "simplecache::file:///etc/a.json",
+        "zip://a.json::file:///etc/a.zip",
+        "dir:///etc/a.json",
+        "reference://a.json",
+    ],
+)
+def test_what_a_remote_catalog_may_not_name(store: str) -> None:
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/cat/c.json", msgspec.json.encode({"a.root": store}))
+    with pytest.raises(CatalogError, match="not read for safety"):
         load_catalog("memory://cat/c.json")
 
 
