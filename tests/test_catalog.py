@@ -190,6 +190,35 @@ def test_damaged_references(root_file: Path, tmp_path: Path) -> None:
         assert values(root_file) == [1, 2, 3]
 
 
+def test_a_folder_where_references_should_be(
+    root_file: Path, tmp_path: Path, scans: list[str]
+) -> None:
+    with (
+        vroot.set_catalog({root_file: tmp_path / "refs/deep"}),
+        pytest.warns(StaleReferencesWarning, match=r"refs/deep, which the catalogue names, is not"),
+    ):
+        assert vroot.open(root_file)["T/x"].array().tolist() == [1, 2, 3]
+    assert scans == [str(root_file)]
+
+
+def test_a_sidecar_that_cannot_be_read(
+    root_file: Path, scans: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sidecar = root_file.with_name("a.root.refs.json")
+    sidecar.touch()
+    original = Path.read_bytes
+
+    def denying(path: Path) -> bytes:
+        if path == sidecar:
+            raise PermissionError(13, "Permission denied", str(path))
+        return original(path)
+
+    monkeypatch.setattr(Path, "read_bytes", denying)
+    with pytest.warns(StaleReferencesWarning, match=r"a\.root\.refs\.json is not used: .*denied"):
+        assert vroot.open(root_file)["T/x"].array().tolist() == [1, 2, 3]
+    assert scans == [str(root_file)]
+
+
 def test_missing_root_file(root_file: Path, tmp_path: Path) -> None:
     root_file.unlink()
     with (
