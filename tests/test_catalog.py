@@ -146,8 +146,21 @@ def test_environment_without_its_file(
 ) -> None:
     monkeypatch.setenv("VROOT_CATALOG", str(tmp_path / "none.json"))
     monkeypatch.setattr("vroot.catalog._set", [])
-    with pytest.raises(FileNotFoundError, match=r"none\.json"):
+    with pytest.raises(FileNotFoundError, match=r"none\.json") as error:
         vroot.open(root_file)
+    assert "VROOT_CATALOG" in str(error.value.__notes__)
+
+
+def test_environment_with_the_home_of_the_user(
+    root_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home.json").write_text(json.dumps({str(root_file): "refs.json"}))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("VROOT_CATALOG", "~/home.json")
+    monkeypatch.setattr("vroot.catalog._set", [])
+    catalog = current_catalog()
+    assert catalog is not None
+    assert catalog.stores(str(root_file)) == (str(tmp_path / "refs.json"),)
 
 
 def test_a_sidecar_comes_first(root_file: Path, scans: list[str]) -> None:

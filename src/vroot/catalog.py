@@ -12,7 +12,7 @@ from typing import Self
 
 import msgspec
 
-from vroot.exceptions import CatalogError
+from vroot.exceptions import CatalogError, VrootError
 from vroot.paths import join_url, regularize_path, without_query
 from vroot.store.local import local_path
 from vroot.store.remote import is_remote, read_file
@@ -189,7 +189,13 @@ def current_catalog() -> Catalog | None:
     if chosen:
         return chosen[0]
     named = os.environ.get(CATALOG_VARIABLE)
-    return _of_environment(named) if named else None
+    if not named:
+        return None
+    try:
+        return _of_environment(regularize_path(named))
+    except (OSError, VrootError) as err:
+        err.add_note(f"when the catalogue that {CATALOG_VARIABLE} names was read: {named}")
+        raise
 
 
 @lru_cache(maxsize=1)
