@@ -169,3 +169,18 @@ def test_joining_gives_the_bytes_that_root_would_write(entries: list[bytes]) -> 
 
 def test_joining_without_offsets_gives_the_data_alone() -> None:
     assert join_basket(b"abc", None) == b"abc"
+
+
+@pytest.mark.parametrize("first", [60, 0])
+def test_the_first_entry_begins_behind_the_key_or_with_the_data(first: int) -> None:
+    payload = np.frombuffer(b"abcd" + tail(3, first, first + 1, 0), np.uint8)
+    basket = split_basket(payload, 4, 2, key_bytes=60)
+    assert basket.offsets is not None
+    assert basket.offsets.tolist() == [0, 1, 4]
+
+
+@pytest.mark.parametrize("first", [59, 61, -60, 2**31 - 1])
+def test_a_first_entry_elsewhere_raises(first: int) -> None:
+    payload = np.frombuffer(b"abcd" + tail(3, first, 61, 0), np.uint8)
+    with pytest.raises(CorruptBasketError, match=rf"begins at byte {first}, .* 60 bytes"):
+        split_basket(payload, 4, 2, key_bytes=60)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+import msgspec
 import numpy as np
 import pytest
 import uproot
@@ -146,8 +147,21 @@ def test_environment_without_its_file(
 ) -> None:
     monkeypatch.setenv("VROOT_CATALOG", str(tmp_path / "none.json"))
     monkeypatch.setattr("vroot.catalog._set", [])
-    with pytest.raises(FileNotFoundError, match=r"none\.json"):
+    with pytest.raises(FileNotFoundError, match=r"none\.json") as error:
         vroot.open(root_file)
+    assert "VROOT_CATALOG" in str(error.value.__notes__)
+
+
+def test_environment_with_the_home_of_the_user(
+    root_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home.json").write_text(json.dumps({str(root_file): "refs.json"}))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("VROOT_CATALOG", "~/home.json")
+    monkeypatch.setattr("vroot.catalog._set", [])
+    catalog = current_catalog()
+    assert catalog is not None
+    assert catalog.stores(str(root_file)) == (str(tmp_path / "refs.json"),)
 
 
 def test_a_sidecar_comes_first(root_file: Path, scans: list[str]) -> None:
@@ -188,6 +202,35 @@ def test_damaged_references(root_file: Path, tmp_path: Path) -> None:
         pytest.warns(StaleReferencesWarning, match="not a kerchunk reference file"),
     ):
         assert values(root_file) == [1, 2, 3]
+
+
+def test_a_folder_where_references_should_be(
+    root_file: Path, tmp_path: Path, scans: list[str]
+) -> None:
+    with (
+        vroot.set_catalog({root_file: tmp_path / "refs/deep"}),
+        pytest.warns(StaleReferencesWarning, match=r"refs/deep, which the catalogue names, is not"),
+    ):
+        assert vroot.open(root_file)["T/x"].array().tolist() == [1, 2, 3]
+    assert scans == [str(root_file)]
+
+
+def test_a_sidecar_that_cannot_be_read(
+    root_file: Path, scans: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sidecar = root_file.with_name("a.root.refs.json")
+    sidecar.touch()
+    original = Path.read_bytes
+
+    def denying(path: Path) -> bytes:
+        if path == sidecar:
+            raise PermissionError(13, "Permission denied", str(path))
+        return original(path)
+
+    monkeypatch.setattr(Path, "read_bytes", denying)
+    with pytest.warns(StaleReferencesWarning, match=r"a\.root\.refs\.json is not used: .*denied"):
+        assert vroot.open(root_file)["T/x"].array().tolist() == [1, 2, 3]
+    assert scans == [str(root_file)]
 
 
 def test_missing_root_file(root_file: Path, tmp_path: Path) -> None:
@@ -241,8 +284,24 @@ def test_remote_catalog() -> None:
         "/data/": "memory://cat/refs/",
         "s3://b/": "s3://c/",
     }
-    memory.pipe("/cat/c.json", b'{"a.root": "/etc/a.json"}')
-    with pytest.raises(CatalogError, match="local store"):
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        "/etc/a.json",
+        "file:///etc/a.json",
+        "FILE:///etc/a.json",
+        "simplecache::file:///etc/a.json",
+        "zip://a.json::file:///etc/a.zip",
+        "dir:///etc/a.json",
+        "reference://a.json",
+    ],
+)
+def test_what_a_remote_catalog_may_not_name(store: str) -> None:
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/cat/c.json", msgspec.json.encode({"a.root": store}))
+    with pytest.raises(CatalogError, match="not read for safety"):
         load_catalog("memory://cat/c.json")
 
 

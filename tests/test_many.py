@@ -84,11 +84,26 @@ def test_common_entry_offsets(refs: Path, zlib_file: Path) -> None:
         )
 
 
+@pytest.mark.parametrize("step_size", [0, -1, -(10**30)])
+def test_steps_by_which_nothing_would_be_read(refs: Path, step_size: int) -> None:
+    tree = vroot.open(refs)["Events"]
+    reads: list[Callable[[], Any]] = [
+        lambda: next(tree.iterate("run", step_size=step_size)),
+        lambda: next(vroot.iterate({refs: "Events"}, "run", step_size=step_size)),
+        lambda: vroot.dask({refs: "Events"}, step_size=step_size),
+        lambda: vroot.dask({refs: "Events"}, step_size=step_size, library="np"),
+    ]
+    for read in reads:
+        with pytest.raises(ValueError, match="step_size must be positive"):
+            read()
+
+
 def test_sizes_of_memory() -> None:
     assert bytes_of_size("100 MB") == 100_000_000
     assert bytes_of_size("1.5kib") == 1536
     assert bytes_of_size(7) == 7
-    for wrong in ("100", "MB", "1 MBs", 1.5, None):
+    assert bytes_of_size(np.int64(7)) == 7  # type: ignore[arg-type]
+    for wrong in ("100", "MB", "1 MBs", 1.5, None, True):
         with pytest.raises(TypeError, match="memory size"):
             bytes_of_size(wrong)  # type: ignore[arg-type]
 

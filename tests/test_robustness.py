@@ -10,13 +10,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import awkward as ak
 import numpy as np
 import pytest
 import uproot
 from samples import write_tree
 
 import vroot
-from vroot.exceptions import DeserializationError, ReferenceStoreError, UnsupportedError
+from vroot.exceptions import (
+    CorruptBasketError,
+    DeserializationError,
+    ReferenceStoreError,
+    UnsupportedError,
+)
 from vroot.scanner.discovery import Discovery
 
 
@@ -63,6 +69,25 @@ def test_odd_folder(tmp_path: Path, zlib_file: Path) -> None:
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
     assert result.stdout == "[0, 1, 2, 3, 4]\n"
+
+
+# --- damaged files
+
+
+def test_a_damaged_first_offset_shifts_no_entries(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.root"
+    with uproot.recreate(path, compression=None) as file:
+        file.mktree("Events", {"x": "var * float32"})
+        file["Events"].extend({"x": ak.Array([[1.0, 2.0], [], [3.0], [4.0, 5.0]])})
+    references = vroot.scan(path)
+    _, offset, length = references["refs"]["Events/x/content/c/0"]
+    content = bytearray(path.read_bytes())
+    position = offset + length - 4 * 5  # four entries, and a word of no meaning
+    first = int.from_bytes(content[position : position + 4], "big")
+    content[position : position + 4] = (first + 4).to_bytes(4, "big")
+    path.write_bytes(content)
+    with pytest.raises(CorruptBasketError, match=rf"Events;1:x.*begins at byte {first + 4}"):
+        vroot.open(references, verify_sources=False)["Events/x"].array()
 
 
 # --- contradictory stores

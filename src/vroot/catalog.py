@@ -12,10 +12,10 @@ from typing import Self
 
 import msgspec
 
-from vroot.exceptions import CatalogError
+from vroot.exceptions import CatalogError, VrootError
 from vroot.paths import join_url, regularize_path, without_query
 from vroot.store.local import local_path
-from vroot.store.remote import read_file
+from vroot.store.remote import is_remote, read_file
 
 __all__ = [
     "CATALOG_VARIABLE",
@@ -189,7 +189,13 @@ def current_catalog() -> Catalog | None:
     if chosen:
         return chosen[0]
     named = os.environ.get(CATALOG_VARIABLE)
-    return _of_environment(named) if named else None
+    if not named:
+        return None
+    try:
+        return _of_environment(regularize_path(named))
+    except (OSError, VrootError) as err:
+        err.add_note(f"when the catalogue that {CATALOG_VARIABLE} names was read: {named}")
+        raise
 
 
 @lru_cache(maxsize=1)
@@ -228,10 +234,11 @@ def load_catalog(location: str) -> Catalog:
     if path is None:
         join = partial(_within, location)
         for store in entries.values():
-            if local_path(join(store)) is not None:
+            # A relative one is joined, and therefore is where the catalogue is.
+            if join(store) == store and not is_remote(store):
                 raise CatalogError(
-                    f"{location}: this remote catalogue names the local store {store!r}, which is "
-                    "not read for safety"
+                    f"{location}: this remote catalogue names the store {store!r}, which is not "
+                    "read for safety, since it is or may be local"
                 )
     else:
         join = partial(_under, path.absolute().parent)

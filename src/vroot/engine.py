@@ -82,14 +82,15 @@ class _Task:
     cache: BasketCache | None = None
 
     @cached_property
-    def sizes(self) -> list[tuple[int, int, int, int]]:
-        """First entry, entries, border and uncompressed bytes of each basket.
+    def sizes(self) -> list[tuple[int, int, int, int, int | None]]:
+        """First entry, entries, border and uncompressed bytes of each basket, and of its key.
 
         As numbers of Python, which are quicker to take from a list than from arrays one by one.
         """
         table = self.column.spec.baskets
         columns = (table.edges[:-1], table.entries, table.border_bytes, table.uncompressed_bytes)
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        keys = [None] * len(table.entries) if table.key_bytes is None else table.key_bytes.tolist()
+        return list(zip(*(column.tolist() for column in columns), keys, strict=True))
 
     @cached_property
     def counter_and_itemsize(self) -> tuple[str, int] | None:
@@ -247,7 +248,7 @@ def _decode(task: _Task, part: BasketRange, payload: memoryview, where: str) -> 
 def _decoded(task: _Task, basket: int, payload: memoryview) -> Decoded:
     spec = task.column.spec
     kind, stored = spec.interpretation, spec.baskets.stored
-    first, entries, border_bytes, uncompressed_bytes = task.sizes[basket]
+    first, entries, border_bytes, uncompressed_bytes, key_bytes = task.sizes[basket]
     if isinstance(kind, AsJagged) and border_bytes == entries * kind.header_bytes:
         # A basket without items has no chunk in the store, and needs none.
         nothing = np.zeros(entries, np.int64)
@@ -255,10 +256,11 @@ def _decoded(task: _Task, basket: int, payload: memoryview) -> Decoded:
     plain = decompress(payload, stored, uncompressed_bytes)
     common = task.counter_and_itemsize
     if common is None:
-        return decode_basket(kind, split_basket(plain, border_bytes, entries))
+        return decode_basket(kind, split_basket(plain, border_bytes, entries, None, key_bytes))
     counter, itemsize = common
     key = (counter, first, entries)
-    data = split_basket(plain, border_bytes, entries, task.shared.find(key, itemsize))
+    known = task.shared.find(key, itemsize)
+    data = split_basket(plain, border_bytes, entries, known, key_bytes)
     if data.offsets is None and basket in task.counts:
         data = msgspec.structs.replace(data, counts=task.counts[basket])
     decoded = decode_basket(kind, data)

@@ -103,7 +103,7 @@ def _beside_local(path: Path, location: str) -> References | None:
             continue
         try:
             references = load_references(str(sidecar), source_url=_source_url(location))
-        except ReferenceStoreError as err:
+        except (ReferenceStoreError, OSError) as err:
             _not_used(str(sidecar), str(err))
             continue
         if _is_fresh(references, sidecar, path):
@@ -140,7 +140,7 @@ def _in_catalog(
             )
         except (FileNotFoundError, PermissionError):
             continue  # object stores deny what is not there
-        except ReferenceStoreError as err:
+        except (ReferenceStoreError, IsADirectoryError) as err:
             _not_used(f"{store}, which the catalogue names,", str(err))
             return None
         return _checked(references, storage_options, verify=verify)

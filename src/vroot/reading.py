@@ -10,7 +10,7 @@ from vroot.filters import Filter
 from vroot.grouping import Options, Selection, branches_of, leaves_of, read_together
 from vroot.interpretations import AsGrouped, Unsupported
 from vroot.language import Computed, Expressions, regularize_language
-from vroot.steps import Report, bytes_of_size, entries_of_step
+from vroot.steps import Report, entries_of_step, regularize_step
 
 if TYPE_CHECKING:
     from vroot.branch import TBranch
@@ -89,16 +89,15 @@ def steps(
     """
     if not selection.chosen:
         return
-    if isinstance(step_size, str):
-        step_size = entries_for(bytes_of_size(step_size), selection, entries)
+    step = regularize_step(step_size, lambda size: entries_for(size, selection, entries))
     # As in uproot, where a branch without others in it is read as a part of what it is in.
     alone = tree._itself and not tree._components
     source = tree._itself[0][1].parent if alone else tree
     cache = BasketCache()
-    for start in range(*entries, step_size):
-        step = (start, min(start + step_size, entries[1]))
-        arrays = read_together(selection, step, options, cache)
-        yield arrays, Report(source, *step)
+    for start in range(*entries, step):
+        part = (start, min(start + step, entries[1]))
+        arrays = read_together(selection, part, options, cache)
+        yield arrays, Report(source, *part)
 
 
 def entries_for(target_bytes: int, selection: Selection, entries: tuple[int, int]) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 from vroot.model import BasketTable
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from vroot.file import File
     from vroot.tree import TTree
 
-__all__ = ["Report", "bytes_of_size", "entries_of_step"]
+__all__ = ["Report", "bytes_of_size", "entries_of_step", "regularize_step"]
 
 SIZE = re.compile(
     r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*([kmgtpezy]?)(i?)b\s*", re.IGNORECASE
@@ -46,12 +47,46 @@ def bytes_of_size(size: int | str) -> int:
             number, prefix, binary = match.groups()
             base = 1024 if binary else 1000
             return int(float(number) * base ** PREFIXES.index(prefix.lower() or " "))
-    elif isinstance(size, int):
-        return size
+    elif _is_whole(size):
+        return int(size)
     raise TypeError(
         "number of entries or memory size string with units (such as '100 MB') required, not "
         f"{size!r}"
     )
+
+
+def _is_whole(size: Any) -> bool:
+    """Whether it is a whole number, NumPy's included; True and False are none, as in uproot."""
+    return isinstance(size, Integral) and not isinstance(size, bool)
+
+
+def regularize_step(step_size: int | str, entries_for: Callable[[int], int]) -> int:
+    """Give the entries of a step.
+
+    Parameters
+    ----------
+    step_size : int or str
+        Entries, or a size of memory.
+    entries_for : callable
+        Says how many entries fit so many bytes.
+
+    Returns
+    -------
+    int
+        Entries, at least 1.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    ValueError
+        If it is a number below 1, by whose steps nothing would be read.
+    """
+    if not _is_whole(step_size):
+        return entries_for(bytes_of_size(step_size))
+    if int(step_size) < 1:
+        raise ValueError(f"step_size must be positive, not {step_size!r}")
+    return int(step_size)
 
 
 def entries_of_step(

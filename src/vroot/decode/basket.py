@@ -47,6 +47,7 @@ def split_basket(
     border_bytes: int,
     entries: int,
     known: KnownOffsets | None = None,
+    key_bytes: int | None = None,
 ) -> Basket:
     """Cut a basket's uncompressed bytes at its border.
 
@@ -60,6 +61,8 @@ def split_basket(
         Entries in the basket.
     known : KnownOffsets, optional
         What the offsets of so many entries may be; they are checked if they are not.
+    key_bytes : int, optional
+        Length of the TKey, if it is known.
 
     Returns
     -------
@@ -75,7 +78,8 @@ def split_basket(
     -----
     The tail is big-endian int32: n + 1, the n offsets, counted from the beginning of the TKey, and
     one unused word (ROOT: ``TBasket::Streamer``, ``TBuffer::WriteArray``). The first entry begins
-    right after the key, which is how the length of the key is known here.
+    right after the key, which is how the length of the key is known here if it is not given. The
+    offsets of a basket within the tree's own object count from the data.
     """
     data = payload[:border_bytes]
     if border_bytes == payload.size:
@@ -96,6 +100,11 @@ def split_basket(
     if border_bytes > MAX_OFFSET:
         raise CorruptBasketError(f"{border_bytes} bytes of data are beyond any offset")
     offsets = words[1:]
+    # By a damaged first offset, all entries would be wrong.
+    if entries and key_bytes is not None and offsets[0] not in (0, key_bytes):
+        raise CorruptBasketError(
+            f"the first entry begins at byte {offsets[0]}, behind a key of {key_bytes} bytes"
+        )
     offsets -= offsets[0]
     offsets[-1] = border_bytes
     if known is not None and (offsets == known.in_bytes).all():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from vroot.branch import TBranch
@@ -13,7 +14,7 @@ from vroot.filters import Filter
 from vroot.interpretations import AsGrouped, Unsupported
 from vroot.lazy.read import Opener, Partition, check_entries, object_path_of
 from vroot.ntuple.has_fields import HasFields
-from vroot.steps import bytes_of_size, entries_of_step
+from vroot.steps import entries_of_step, regularize_step
 from vroot.store.local import local_path
 from vroot.store.references import is_reference_name
 
@@ -305,9 +306,10 @@ def partitions_of(
 
 
 def _step_entries(tree: Tree, keys: Sequence[str], step_size: int | str) -> int:
-    if isinstance(step_size, int):
-        return step_size
-    target_bytes = bytes_of_size(step_size)
+    return regularize_step(step_size, partial(_entries_for, tree, keys))
+
+
+def _entries_for(tree: Tree, keys: Sequence[str], target_bytes: int) -> int:
     if isinstance(tree, HasFields):
         form, _ = tree._form(list(keys), False)
         total = tree.ntuple.form_bytes(form, (0, tree.num_entries))

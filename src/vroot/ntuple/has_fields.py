@@ -18,7 +18,7 @@ from vroot.library import How, regularize_library
 from vroot.listing import Listing
 from vroot.ntuple.numpy_arrays import group_fields, to_plain
 from vroot.plan import regularize_entry_range
-from vroot.steps import Report, bytes_of_size
+from vroot.steps import Report, bytes_of_size, regularize_step
 from vroot.virtual import check_virtual
 
 if TYPE_CHECKING:
@@ -405,12 +405,12 @@ class HasFields(Listing["RField"]):
             "filter_branch": filter_branch,
         }
         start, stop = regularize_entry_range(self.num_entries, entry_start, entry_stop)
-        if isinstance(step_size, str):
-            step_size = self.num_entries_for(
-                step_size, entry_start=start, entry_stop=stop, **filters
-            )
-        for first in range(start, stop, step_size):
-            last = min(first + step_size, stop)
+        step = regularize_step(
+            step_size,
+            lambda size: self.num_entries_for(size, entry_start=start, entry_stop=stop, **filters),
+        )
+        for first in range(start, stop, step):
+            last = min(first + step, stop)
             arrays = self.arrays(
                 None,
                 cut,

@@ -24,7 +24,7 @@ from vroot.names import RESERVED, component_name
 from vroot.paths import join_url
 from vroot.schema import decode_root, decode_spec
 from vroot.store.local import local_path
-from vroot.store.remote import read_file
+from vroot.store.remote import is_remote, read_file
 
 __all__ = ["References", "is_reference_name", "load_references", "save_references"]
 
@@ -37,13 +37,6 @@ MAX_DECOMPRESSED_BYTES = 4 << 30
 READ_BYTES = 1 << 20
 MAX_DEPTH = 256
 DOCUMENT = "/zarr.json"
-
-#: What the sources of a store that is itself remote may be read by, besides its own scheme: no
-#: local files, and no archives or other file systems that may be backed by them.
-REMOTE_SCHEMES = frozenset(
-    ("http", "https", "ftp", "s3", "s3a", "gs", "gcs", "az", "abfs", "adl", "oci", "hf", "root",
-     "xroot", "webdav", "webdavs", "memory", "simplecache", "filecache", "blockcache")
-)  # fmt: skip
 
 Reference = str | tuple[str, int, int]
 
@@ -136,9 +129,7 @@ class References:
 
     def _check_remote(self, url: str) -> None:
         """Refuse what a store from elsewhere has no business to read: anything not remote."""
-        chain = url.split("::")
-        schemes = [*chain[:-1], chain[-1].partition("://")[0] if "://" in chain[-1] else ""]
-        if not all(scheme in REMOTE_SCHEMES for scheme in schemes):
+        if not is_remote(url):
             raise ReferenceStoreError(
                 f"{self.location}: this remote store refers to {url!r}, which is not read for "
                 "safety, since it is not remote: scan again with url= where the file is served "

@@ -10,7 +10,7 @@ from typing import Any
 from vroot.exceptions import MissingExtraError, UnsupportedError
 from vroot.store.bytes import check_lengths
 
-__all__ = ["RemoteStore", "exists", "filesystem", "read_file"]
+__all__ = ["RemoteStore", "exists", "filesystem", "is_remote", "read_file"]
 
 #: The extra, and the package it brings, for the schemes that need one.
 EXTRAS = {
@@ -20,6 +20,12 @@ EXTRAS = {
     "root": ("xrootd", "fsspec-xrootd"),
 }
 
+#: What a store or a catalogue that is itself remote may name: no local files, and no archives or
+#: other file systems that may be backed by them.
+REMOTE_SCHEMES = frozenset(
+    ("http", "https", "ftp", "s3", "s3a", "gs", "gcs", "az", "abfs", "adl", "oci", "hf", "root",
+     "xroot", "webdav", "webdavs", "memory", "simplecache", "filecache", "blockcache")
+)  # fmt: skip
 
 #: HTTP statuses that say that something may not be read.
 DENIED = (401, 403)
@@ -149,6 +155,24 @@ def _http_errors() -> tuple[type[Any], ...]:
     """The error of aiohttp for a status, if aiohttp is in use; the one for 404 is Python's."""
     aiohttp = sys.modules.get("aiohttp")
     return () if aiohttp is None else (aiohttp.ClientResponseError,)
+
+
+def is_remote(url: str) -> bool:
+    """Whether a URL, with all that it is chained of, is remote beyond doubt.
+
+    Parameters
+    ----------
+    url : str
+        A URL, possibly a chain such as ``simplecache::https://…``.
+
+    Returns
+    -------
+    bool
+        False for whatever is, or might be, a local file.
+    """
+    chain = url.split("::")
+    schemes = [*chain[:-1], chain[-1].partition("://")[0] if "://" in chain[-1] else ""]
+    return all(scheme in REMOTE_SCHEMES for scheme in schemes)
 
 
 def exists(url: str, storage_options: Mapping[str, Any] | None = None) -> bool:
