@@ -14,7 +14,7 @@ import pytest
 import uproot
 
 import vroot
-from vroot.exceptions import ClosedFileError, DeserializationError, ShortReadError
+from vroot.exceptions import ClosedFileError, ShortReadError
 from vroot.grouping import Options, read_one
 from vroot.virtual import Accessed
 
@@ -100,25 +100,26 @@ def test_lists_of_one_counter_share_their_offsets(tree: Any, requests: list[int]
     first = ak.num(arrays.Muon_pt)
     read = len(requests)
     assert ak.all(ak.num(arrays.Muon_charge) == first)
-    zipped = ak.zip({"pt": arrays.Muon_pt, "charge": arrays.Muon_charge})
-    assert ak.sum(zipped.pt) > 0
-    assert len(requests) == read  # nothing of the charge
-    ak.materialize(arrays.Muon_charge)
-    assert len(requests) > read
+    assert len(requests) > read  # its own, which may be others
     offsets = [np.asarray(arrays[name].layout.offsets.data) for name in arrays.fields]
     assert np.shares_memory(offsets[0], offsets[1])
 
 
-def test_lists_of_one_counter_that_differ(tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("first", ["Muon_pt", "Muon_charge"])
+def test_lists_of_one_counter_that_differ(
+    tree: Any, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    # As if one of them were damaged: each has its own lengths, whichever is touched first.
     def wrong(branch: Any, entries: tuple[int, int], options: Options) -> Any:
         array = read_one(branch, entries, options)
         return array[:, :1] if branch.name == "Muon_charge" else array
 
     monkeypatch.setattr("vroot.virtual.read_one", wrong)
+    expected = tree["Muon_pt"].array()
     arrays = tree.arrays(filter_name="Muon_*", virtual=True)
-    ak.materialize(arrays.Muon_pt)
-    with pytest.raises(DeserializationError, match="other lengths than those of another"):
-        ak.materialize(arrays.Muon_charge)
+    ak.materialize(arrays[first])
+    assert equal(ak.materialize(arrays.Muon_pt), expected)
+    assert ak.array_equal(arrays.Muon_charge, tree["Muon_charge"].array()[:, :1])
 
 
 def test_one_branch(tree: Any, theirs: Any) -> None:

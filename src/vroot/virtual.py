@@ -100,23 +100,14 @@ class LazyBuffers:
             err.add_note(f"when {self.what} was read for a virtual array")
             raise
 
-    @property
-    def loaded(self) -> bool:
-        """Whether they have been read."""
-        return "_buffers" in vars(self)
-
     def touch(self, buffer_key: str, accessed: Any) -> npt.NDArray[Any]:
-        """Give a buffer, and note that it was touched."""
+        """Give a buffer, and note that it was touched, the first time."""
         buffer = self._buffers[buffer_key]
-        self.note(buffer_key, accessed)
-        return buffer
-
-    def note(self, buffer_key: str, accessed: Any) -> None:
-        """Note that a buffer was touched, the first time."""
         if self.access_log is not None and buffer_key not in self._noted:
             self._noted.add(buffer_key)
             log = self.access_log
             log += [accessed]
+        return buffer
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,30 +166,15 @@ class _Column:
         if self.counter is not None:
             key = next(iter(buffers))
             offsets = self.known.setdefault(self.counter, buffers[key])
-            if not np.array_equal(offsets, buffers[key]):
-                raise DeserializationError(
-                    f"the lists of branch {self.branch.object_path!r} have other lengths than "
-                    f"those of another branch that {self.counter!r} counts"
-                )
-            buffers[key] = offsets
+            # Only what is equal is shared: one of the columns may be damaged.
+            if np.array_equal(offsets, buffers[key]):
+                buffers[key] = offsets
         return buffers
 
     def functions(self, lazy: LazyBuffers) -> Iterator[tuple[str, Callable[[], Any]]]:
         """Give the functions that read the buffers, by their keys."""
-        for i, key in enumerate(self.form.expected_from_buffers()):
-            accessed = Accessed(self.name, key)
-            if i == 0 and self.counter is not None:
-                yield key, partial(self._touch_offsets, lazy, key, accessed)
-            else:
-                yield key, partial(lazy.touch, key, accessed)
-
-    def _touch_offsets(self, lazy: LazyBuffers, key: str, accessed: Accessed) -> Any:
-        """Give offsets, without reading the column if another one with its counter was read."""
-        offsets = None if self.counter is None else self.known.get(self.counter)
-        if offsets is None or lazy.loaded:
-            return lazy.touch(key, accessed)
-        lazy.note(key, accessed)
-        return offsets
+        for key in self.form.expected_from_buffers():
+            yield key, partial(lazy.touch, key, Accessed(self.name, key))
 
 
 def virtual_branches(
