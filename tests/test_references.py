@@ -318,6 +318,13 @@ def test_a_store_that_is_not_there_is_not_found(tmp_path: Path) -> None:
         load_references(str(tmp_path / "refs.json"))
 
 
+def test_what_becomes_far_too_much_is_refused(tmp_path: Path) -> None:
+    # Two hundred million spaces, in some thousands of bytes.
+    (tmp_path / "refs.json.zst").write_bytes(zstandard.compress(b" " * (200 << 20)))
+    with pytest.raises(ReferenceStoreError, match="which references do not"):
+        load_references(str(tmp_path / "refs.json.zst"))
+
+
 def test_a_damaged_zstd_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "refs.json.zst"
     save_references(store(), path)

@@ -33,6 +33,10 @@ ZSTD_LEVEL = 10
 ZSTD_LEVEL_SMALL = 19  # takes a second for some megabytes
 SMALL_BYTES = 256 << 10
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+#: References compress to a tenth or a twentieth; what would grow more than this is none. What is
+#: short may be as regular as it likes.
+MAX_EXPANSION = 1000
+MAX_REGULAR_BYTES = 64 << 20
 MAX_DECOMPRESSED_BYTES = 4 << 30
 READ_BYTES = 1 << 20
 MAX_DEPTH = 256
@@ -295,15 +299,17 @@ def load_references(
 
 
 def _decompress(content: bytes, location: str) -> bytes:
+    limit = min(MAX_DECOMPRESSED_BYTES, max(MAX_REGULAR_BYTES, MAX_EXPANSION * len(content)))
     pieces, size = [], 0
     try:
         with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content)) as reader:
             while piece := reader.read(READ_BYTES):
                 pieces.append(piece)
                 size += len(piece)
-                if size > MAX_DECOMPRESSED_BYTES:
+                if size > limit:
                     raise ReferenceStoreError(
-                        f"{location}: more than {MAX_DECOMPRESSED_BYTES} bytes of references"
+                        f"{location}: {len(content)} bytes become more than {limit}, which "
+                        "references do not"
                     )
     except zstandard.ZstdError as err:
         raise ReferenceStoreError(f"{location}: not a zstd file: {err}") from err
