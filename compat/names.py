@@ -83,6 +83,9 @@ def rows() -> list[Row]:
 def _modules() -> Iterator[str]:
     yield "uproot"
     for module in pkgutil.walk_packages(uproot.__path__, "uproot."):
+        # What uproot.dynamic has are the classes of the files that were opened.
+        if module.name == "uproot.dynamic":
+            continue
         if not any(part.startswith("_") for part in module.name.split(".")):
             yield module.name
 
