@@ -18,7 +18,6 @@ from vroot.file import File
 from vroot.file import open_file as open  # noqa: A004  # the name that uproot has
 from vroot.has_branches import HasBranches
 from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings
-from vroot.lazy.build import dask
 from vroot.many import concatenate, iterate, num_entries
 from vroot.ntuple.has_fields import HasFields
 from vroot.ntuple.ntuple import RField, RNTuple
@@ -26,6 +25,8 @@ from vroot.tree import TTree
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from vroot.lazy.build import dask
 else:
 
     def __getattr__(name: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 __all__ = [
@@ -77,6 +76,8 @@ class KeyInFileError(VrootError, KeyError):
             message += f" with cycle {self.cycle}"
         if self.because:
             message += f" because {self.because}"
+        import difflib  # noqa: PLC0415  # only an error needs it
+
         near = difflib.get_close_matches(self.key, self.keys, n=5, cutoff=0.6)
         if near:
             message += "\n\n    Did you mean: " + ", ".join(map(repr, near)) + "?"

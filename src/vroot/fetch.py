@@ -19,8 +19,11 @@ __all__ = ["WINDOW_BYTES", "Piece", "fetch"]
 #: How much of what was fetched, and not decoded yet, may be in memory, unless a file is told else.
 WINDOW_BYTES = 64 << 20
 
-#: Less than this is processed in the calling thread: starting others would take longer.
+#: Less than this is processed in one thread: starting others would take longer.
 SERIAL_BYTES = 256 << 10
+
+#: Of smaller pieces, more threads would mostly wait for each other: Python runs in one at a time.
+SMALL_BYTES = 16 << 10
 
 
 class Piece(msgspec.Struct, frozen=True, eq=False):
@@ -108,14 +111,22 @@ def fetch(
     jobs = _plan(pieces, urls, store, window_bytes)
     if executor is not None:
         _run_in(executor, jobs)
-    elif len(jobs) <= 1 or sum(piece.work_bytes for piece in pieces) < SERIAL_BYTES:
+        return
+    workers = _workers(jobs, sum(piece.work_bytes for piece in pieces), len(pieces))
+    if workers <= 1:
         for job in jobs:
             job.run()
     else:
-        workers = max(job.store.concurrency if job.store else 1 for job in jobs)
-        workers = min(len(jobs), max(workers, os.cpu_count() or 1))
         with ThreadPoolExecutor(workers, thread_name_prefix="vroot") as own:
             _wait(own.submit(job.run) for job in jobs)
+
+
+def _workers(jobs: Sequence[_Job], work_bytes: int, pieces: int) -> int:
+    """Say in how many threads to run jobs: as many as there may be requests, or as cores."""
+    requests = max((job.store.concurrency for job in jobs if job.store), default=1)
+    worthwhile = work_bytes >= max(SERIAL_BYTES, pieces * SMALL_BYTES)
+    cores = (os.cpu_count() or 1) if worthwhile else 1
+    return min(len(jobs), max(requests, cores))
 
 
 def _plan(

@@ -154,13 +154,14 @@ def decode_runs(runs: Runs) -> IndexArray:
     ValueError
         If there are too many of them.
     """
-    values = np.array([run if isinstance(run, int) else run[0] for run in runs], np.int64)
-    counts = np.array([1 if isinstance(run, int) else run[1] for run in runs], np.int64)
-    if counts.size and (counts.min() < 0 or counts.max() > MAX_BASKETS):
-        raise ValueError(f"a value is repeated {counts.min()} to {counts.max()} times")
-    if counts.sum() > MAX_BASKETS:
-        raise ValueError(f"{counts.sum()} baskets in one branch: more than {MAX_BASKETS}")
-    return np.repeat(values, counts)
+    # There are few of them, mostly: lists are quicker than arrays.
+    pairs = [(run, 1) if isinstance(run, int) else run for run in runs]
+    counts = [count for _, count in pairs]
+    if counts and (min(counts) < 0 or max(counts) > MAX_BASKETS):
+        raise ValueError(f"a value is repeated {min(counts)} to {max(counts)} times")
+    if sum(counts) > MAX_BASKETS:
+        raise ValueError(f"{sum(counts)} baskets in one branch: more than {MAX_BASKETS}")
+    return np.repeat(np.array([value for value, _ in pairs], np.int64), counts)
 
 
 def _encode_baskets(table: BasketTable) -> _Baskets | None:

@@ -64,6 +64,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "STLVector": _CONTAINERS["STLVector"],
         "classname_decode": f"{_STAND_INS}:classname_decode",
         "classname_encode": f"{_STAND_INS}:classname_encode",
+        "dask": "vroot.lazy.build:dask",
         "no_filter": "vroot.filters:no_filter",
         **_FUTURES,
         **_all_in(_STAND_INS, (*_COMPRESSIONS, *_WRITING)),

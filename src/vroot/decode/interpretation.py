@@ -358,13 +358,15 @@ def _gather(
     counts: npt.NDArray[np.int64],
     total: int,
 ) -> npt.NDArray[np.uint8]:
-    """Copy the ranges ``data[start:start + count]`` one after the other."""
-    mask = np.zeros(data.size + 1, np.int8)
-    # Ranges do not overlap: +1 where one begins, -1 where one ends, and the sum is the mask.
-    filled = counts > 0
-    mask[starts[filled]] += 1
-    mask[starts[filled] + counts[filled]] -= 1
-    output = data[np.cumsum(mask[:-1], dtype=np.int8).view(np.bool_)]
+    """Leave out what is between the ranges ``data[start:start + count]``: the prefixes of each."""
+    begins = np.zeros_like(starts)
+    np.add(starts[:-1], counts[:-1], out=begins[1:])
+    prefix = starts - begins
+    shortest, longest = (int(prefix.min()), int(prefix.max())) if prefix.size else (0, 0)
+    keep = np.ones(data.size, np.bool_)
+    for i in range(longest):
+        keep[(begins if i < shortest else begins[prefix > i]) + i] = False
+    output = data[keep]
     if output.size != total:
         raise CorruptBasketError(f"{output.size} characters where {total} were announced")
     return output

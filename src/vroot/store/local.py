@@ -43,11 +43,7 @@ class LocalStore:
 
     max_gap_bytes = 64 << 10
     max_request_bytes = 1 << 20
-
-    @property
-    def concurrency(self) -> int:
-        """One request a core: the reads are followed by decompression."""
-        return os.cpu_count() or 1
+    concurrency = 1
 
     def size(self, url: str) -> int:
         """Length of the file in bytes."""

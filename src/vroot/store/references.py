@@ -6,7 +6,6 @@ import base64
 import binascii
 import io
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -337,7 +336,7 @@ def save_references(references: Mapping[str, Any], path: Path) -> None:
         content = zstandard.ZstdCompressor(level=level).compress(content)
     # A link stays one; its target is what is replaced.
     target = path.resolve()
-    temporary = target.with_name(f".vroot-{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".vroot-{os.urandom(8).hex()}.tmp")
     try:
         _write(content, temporary)
         temporary.replace(target)
