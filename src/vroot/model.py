@@ -125,6 +125,8 @@ class BasketTable:
             # In floating point, for the sum of integers might wrap around.
             if values.sum(dtype=np.float64) > MAX_TOTAL:
                 raise ValueError(f"the baskets have {values.sum(dtype=np.float64):g} {what}")
+        if self.border_bytes is self.uncompressed_bytes:
+            return
         wrong = (self.border_bytes < 0) | (self.border_bytes > self.uncompressed_bytes)
         if wrong.any():
             i = int(wrong.argmax())
@@ -258,9 +260,10 @@ class BranchSpec(msgspec.Struct, frozen=True):
                 wrong = table.border_bytes < table.entries * prefix
             case AsObjects():
                 wrong = (table.uncompressed_bytes == table.border_bytes) & (table.entries > 0)
-        # Entry offsets are all there, with two words more, or none are.
-        tail = table.uncompressed_bytes - table.border_bytes
-        wrong |= (tail != 0) & (tail != OFFSET_BYTES * (table.entries + 2))
+        if table.border_bytes is not table.uncompressed_bytes:
+            # Entry offsets are all there, with two words more, or none are.
+            tail = table.uncompressed_bytes - table.border_bytes
+            wrong |= (tail != 0) & (tail != OFFSET_BYTES * (table.entries + 2))
         if wrong.any():
             i = int(wrong.argmax())
             raise ValueError(

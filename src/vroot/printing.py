@@ -100,6 +100,8 @@ def _rich_table(columns: Sequence[Column]) -> str | None:
 
 def printable(text: str) -> str:
     """Escape what would not stay in its cell, or would steer the terminal."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
