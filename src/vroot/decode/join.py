@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -14,7 +14,7 @@ from vroot.interpretations import Program
 
 __all__ = ["join_buffers"]
 
-Buffers = Mapping[str, npt.NDArray[Any]]
+Buffers = dict[str, npt.NDArray[Any]]
 #: Buffers, and the half-open range of items that is wanted of them.
 Part = tuple[Buffers, int, int]
 
@@ -27,7 +27,8 @@ def join_buffers(program: Program, parts: Sequence[Part]) -> dict[str, npt.NDArr
     program : Program
         The program, whose form has been checked.
     parts : sequence of (buffers, start, stop)
-        What it has filled for each basket, and which entries are wanted.
+        What it has filled for each basket, and which entries are wanted. The buffers are taken out
+        as they are joined, so that not all of them are in memory twice.
 
     Returns
     -------
@@ -48,13 +49,15 @@ def _join(form: Any, parts: list[Part], joined: dict[str, npt.NDArray[Any]]) -> 
     key = form.get("form_key")
     if form["class"] == "NumpyArray":
         name = f"{key}-data"
-        slices = [each[name][start:stop] for each, start, stop in parts]
+        _check(name not in joined, name)
+        slices = [each.pop(name)[start:stop] for each, start, stop in parts]
         for part, (_, start, stop) in zip(slices, parts, strict=True):
             _check(part.size == stop - start, name)
         joined[name] = np.concatenate(slices)
     elif form["class"] == "ListOffsetArray":
         name = f"{key}-offsets"
-        offsets = [each[name][start : stop + 1] for each, start, stop in parts]
+        _check(name not in joined, name)
+        offsets = [each.pop(name)[start : stop + 1] for each, start, stop in parts]
         for own, (_, start, stop) in zip(offsets, parts, strict=True):
             _check(own.size == stop + 1 - start and not (own[1:] < own[:-1]).any(), name)
         joined[name] = _join_offsets(offsets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -80,15 +80,16 @@ def allocate_output(
         To be filled.
     """
     entries = sum(part.stop - part.start for part in parts)
+    table = spec.baskets
     match spec.interpretation:
         case AsJagged(content, header):
-            table = spec.baskets
             items = (table.border_bytes - header * table.entries) // content.itemsize
             return _JaggedOutput(content, parts, items, shared or SharedOffsets())
         case AsStrings():
-            return _ListsOutput(entries, np.dtype(np.uint8))
+            # At least a byte of each is its length.
+            return _ListsOutput(np.dtype(np.uint8), parts, table.border_bytes - table.entries)
         case AsBits(jagged=True):
-            return _ListsOutput(entries, np.dtype(np.uint32))
+            return _ListsOutput(np.dtype(np.uint32), parts, table.border_bytes // 4)
         case AsObjects(program):
             return _ObjectsOutput(program, entries)
         case AsBits():
@@ -196,27 +197,39 @@ class _JaggedOutput:
 
 
 class _ListsOutput:
-    """Lists whose lengths only the baskets tell: they are joined at the end."""
+    """Lists whose lengths only the baskets tell, which are moved together at the end."""
 
-    def __init__(self, entries: int, dtype: np.dtype[Any]) -> None:
-        self.entries = entries
-        self.dtype = dtype
-        self.parts: dict[int, tuple[npt.NDArray[np.int64], Array]] = {}
+    def __init__(
+        self, dtype: np.dtype[Any], parts: Sequence[BasketRange], most: npt.NDArray[np.int64]
+    ) -> None:
+        # The items of each basket go where they are if none of the baskets before has fewer than
+        # it could have, so that most often nothing is moved.
+        sizes = most[[part.basket for part in parts]] if parts else np.zeros(0, np.int64)
+        starts = (np.cumsum(sizes) - sizes).tolist()
+        self.parts = parts
+        self.starts = {part.basket: start for part, start in zip(parts, starts, strict=True)}
+        self.content = np.empty(int(sizes.sum()), dtype)
+        self.offsets: dict[int, Offsets] = {}
 
     def put(self, part: BasketRange, decoded: Decoded) -> None:
         offsets = decoded.offsets[part.start : part.stop + 1]  # type: ignore[union-attr]
         content = decoded.content[offsets[0] : offsets[-1]]  # type: ignore[union-attr]
-        self.parts[part.position] = (offsets - offsets[0], content)
+        start = self.starts[part.basket]
+        self.content[start : start + content.size] = content
+        self.offsets[part.basket] = offsets - offsets[0]
 
     def finish(self) -> ColumnData:
-        offsets = np.zeros(self.entries + 1, np.int64)
-        contents = []
-        before = 0
-        for position, (part, content) in sorted(self.parts.items()):
-            offsets[position + 1 : position + part.size] = part[1:] + before
-            before += content.size
-            contents.append(content)
-        return Lists(offsets, np.concatenate(contents) if contents else np.zeros(0, self.dtype))
+        joined = np.zeros(1 + sum(part.stop - part.start for part in self.parts), np.int64)
+        total = 0
+        for part in self.parts:
+            offsets, start = self.offsets[part.basket], self.starts[part.basket]
+            size = int(offsets[-1])
+            if start > total:
+                self.content[total : total + size] = self.content[start : start + size]
+            stop = part.position + offsets.size
+            np.add(offsets[1:], total, out=joined[part.position + 1 : stop])
+            total += size
+        return Lists(joined, self.content[:total])
 
 
 class _ObjectsOutput:
@@ -225,10 +238,11 @@ class _ObjectsOutput:
     def __init__(self, program: Program, entries: int) -> None:
         self.program = program
         self.entries = entries
-        self.parts: dict[int, tuple[Mapping[str, Array], int, int]] = {}
+        self.parts: dict[int, tuple[dict[str, Array], int, int]] = {}
 
     def put(self, part: BasketRange, decoded: Decoded) -> None:
-        self.parts[part.position] = (decoded.buffers, part.start, part.stop)  # type: ignore[union-attr]
+        buffers = dict(decoded.buffers)  # type: ignore[union-attr]
+        self.parts[part.position] = (buffers, part.start, part.stop)
 
     def finish(self) -> ColumnData:
         parts = [part for _, part in sorted(self.parts.items())]
