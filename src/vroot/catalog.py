@@ -273,18 +273,27 @@ def _checked(entries: Iterable[tuple[str, str]], where: str) -> Catalog:
 
 def _absolute(location: str) -> str:
     """Make a local path absolute, without following links, and keep the "/" at its end."""
-    path = local_path(location)
+    path = _plain_path(location)
     if path is None:
         return location
-    text = Path(os.path.abspath(path)).as_posix()  # noqa: PTH100  # it takes ".." away as well
+    text = os.path.abspath(path).replace(os.sep, "/")  # noqa: PTH100  # it takes ".." away as well
     return text + "/" if location.endswith("/") and text != "/" else text
 
 
-def _under(folder: Path, location: str) -> str:
+def _plain_path(location: str) -> str | None:
+    """Give the path of a local file, or None; without pathlib, as there may be many thousands."""
+    if "://" not in location and not location.startswith("file:"):
+        return location
     path = local_path(location)
+    return None if path is None else str(path)
+
+
+def _under(folder: Path, location: str) -> str:
+    path = _plain_path(location)
     if path is None:
         return location
-    return _absolute(f"{folder / path}{'/' if location.endswith('/') else ''}")
+    joined = os.path.join(folder, path)  # noqa: PTH118
+    return _absolute(joined + "/" if location.endswith("/") else joined)
 
 
 def _within(base: str, location: str) -> str:

@@ -222,14 +222,16 @@ def _kept(task: _Task, part: BasketRange) -> bool:
 def _pieces(task: _Task) -> Iterator[Piece]:
     """The fetching of the baskets that are not at hand."""
     manifest = task.column.manifest
+    columns = (manifest.source, manifest.offset, manifest.length)
+    source, offset, length = (column.tolist() for column in columns)
     for part in task.parts:
         if _kept(task, part):
             continue
         basket = part.basket
         yield Piece(
-            int(manifest.source[basket]),
-            int(manifest.offset[basket]),
-            int(manifest.length[basket]),
+            source[basket],
+            offset[basket],
+            length[basket],
             partial(_decode, task, part),
             task.sizes[basket][3],
             manifest.inline.get(basket, b""),
