@@ -14,6 +14,7 @@ import awkward as ak
 import msgspec
 import numpy as np
 import pytest
+from baskets import joined
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,9 +22,12 @@ from vroot.decode.basket import Basket
 from vroot.decode.forth import check_program, run_program
 from vroot.decode.interpretation import Buffers
 from vroot.decode.output import Objects
+from vroot.engine import Column, read_columns
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError, VrootError
+from vroot.fetch import Piece
 from vroot.interpretations import AsObjects, Program
 from vroot.library import to_library
+from vroot.model import BasketTable, BranchSpec, Manifest
 
 HEAD = "input stream input byteoffsets input bytestops "
 STRINGS = HEAD + (
@@ -260,3 +264,25 @@ def test_a_thousand_mutations_under_a_limit_of_memory() -> None:
 def test_errors_are_of_vroot() -> None:
     assert issubclass(ReferenceStoreError, VrootError)
     assert issubclass(CorruptBasketError, VrootError)
+
+
+def test_a_program_that_fills_too_little_is_refused_with_its_branch() -> None:
+    source = (
+        f"{HEAD} output n0-offsets int64 output n1-data int32 0 n0-offsets <- stack "
+        "0 do byteoffsets I-> stack stream seek 2 n0-offsets +<- stack stream !i-> n1-data loop"
+    )
+    numbers_form = {"class": "NumpyArray", "primitive": "int32", "form_key": "n1"}
+    form = {"class": "ListOffsetArray", "offsets": "i64", "form_key": "n0"}
+    which = program(source, form | {"content": numbers_form})
+    payload = joined([bytes(4)], with_offsets=True)
+    table = BasketTable(np.array([1]), np.array([len(payload)]), np.array([4]))
+    spec = BranchSpec("b", "", "", "TBranch", 1, AsObjects(which), table)
+    nothing = np.zeros(1, np.int64)
+    manifest = Manifest(table, nothing - 1, nothing, nothing + len(payload), {0: payload})
+
+    def here(pieces: Sequence[Piece]) -> None:
+        for piece in pieces:
+            piece.use(memoryview(piece.inline), "inline bytes")
+
+    with pytest.raises(ReferenceStoreError, match="branch '/T;1:b': a program has not filled"):
+        read_columns([Column("/T;1:b", spec, manifest)], 0, 1, here)

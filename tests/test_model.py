@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vroot.dtypes import split_dtype
 from vroot.interpretations import (
     AsBits,
     AsDouble32,
@@ -19,7 +20,6 @@ from vroot.interpretations import (
     AsStrings,
     Interpretation,
     Unsupported,
-    split_dtype,
 )
 from vroot.model import BasketTable, BranchSpec, Manifest, Source, Stored, no_manifest
 

@@ -160,7 +160,14 @@ def read_columns(
     if cache is not None:
         cache.turn()
     read = iter(tasks)
-    return [next(read).output.finish() if result is None else result for result in results]
+    return [_finish(next(read)) if result is None else result for result in results]
+
+
+def _finish(task: _Task) -> ColumnData:
+    try:
+        return task.output.finish()
+    except ReferenceStoreError as err:
+        raise ReferenceStoreError(f"branch {task.column.path!r}: {err}") from err
 
 
 def _allocate(column: Column, parts: list[BasketRange], shared: SharedOffsets) -> Output:

@@ -9,8 +9,9 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 import numpy as np
 
+from vroot.dtypes import split_dtype
 from vroot.exceptions import ReferenceStoreError
-from vroot.interpretations import AsInline, AsObjects, Interpretation, Program, split_dtype
+from vroot.interpretations import AsInline, AsObjects, Interpretation, Program
 
 __all__ = [
     "JSON",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import msgspec
 import numpy as np
 
+from vroot.dtypes import MAX_ITEMSIZE_BYTES, check_dtype, split_dtype
+
 if TYPE_CHECKING:
     import awkward as ak
 
@@ -27,45 +29,9 @@ __all__ = [
     "Numerical",
     "Program",
     "Unsupported",
-    "split_dtype",
 ]
 
-MAX_ITEMSIZE_BYTES = 1 << 24
 MAX_DIMENSIONS = 32
-SIMPLE_KINDS = "biuf"
-
-
-def split_dtype(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    """Split a dtype into its innermost base and the fixed shape around it.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        Possibly with a subarray shape, such as ``(">f4", (2, 3))``.
-
-    Returns
-    -------
-    tuple
-        The base dtype, which may have fields, and the shape, ``()`` for a scalar.
-    """
-    shape: tuple[int, ...] = ()
-    while dtype.subdtype is not None:
-        dtype, inner = dtype.subdtype
-        shape += inner
-    return dtype, shape
-
-
-def _check_dtype(dtype: np.dtype[Any]) -> None:
-    if not 0 < dtype.itemsize <= MAX_ITEMSIZE_BYTES:
-        raise ValueError(
-            f"dtype {dtype!s} has {dtype.itemsize} bytes: expected 1 to {MAX_ITEMSIZE_BYTES}"
-        )
-    base, _ = split_dtype(dtype)
-    if base.names is not None:
-        for name in base.names:
-            _check_dtype(base[name])
-    elif base.kind not in SIMPLE_KINDS:
-        raise ValueError(f"dtype {dtype!s} is not boolean, integer or floating point")
 
 
 class _Base(msgspec.Struct):
@@ -127,9 +93,9 @@ class AsDtype(_Base, omit_defaults=True, tag_field="kind", tag="flat"):
             # As in uproot, ">f4" does for a dtype.
             if given is not None and not isinstance(given, np.dtype):
                 msgspec.structs.force_setattr(self, name, np.dtype(given))
-        _check_dtype(self.from_dtype)
+        check_dtype(self.from_dtype)
         if self.to_dtype is not None:
-            _check_dtype(self.to_dtype)
+            check_dtype(self.to_dtype)
             if self.to_dtype != self.to_dtype.newbyteorder("="):
                 raise ValueError(f"{self.to_dtype} is not in this machine's byte order")
             base, shape = split_dtype(self.to_dtype)
@@ -267,7 +233,7 @@ class AsStridedObjects(_Base, omit_defaults=True, tag_field="kind", tag="strided
 
     def __post_init__(self) -> None:
         """Refuse what is not a struct of plain numbers."""
-        _check_dtype(self.from_dtype)
+        check_dtype(self.from_dtype)
         if split_dtype(self.from_dtype)[0].names is None:
             raise ValueError(f"{self.from_dtype} has no members")
         if "" not in self.records:

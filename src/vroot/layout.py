@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from vroot.dtypes import split_dtype
 from vroot.interpretation_schema import JSON, Programs, encode_interpretation
 from vroot.interpretations import (
     AsBits,
@@ -20,7 +21,6 @@ from vroot.interpretations import (
     AsStridedObjects,
     AsStrings,
     Interpretation,
-    split_dtype,
 )
 from vroot.model import BranchSpec, IndexArray, Manifest, Stored
 from vroot.schema import encode_branch, encode_runs

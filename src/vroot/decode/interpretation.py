@@ -17,6 +17,7 @@ from vroot.decode.basket import Basket
 from vroot.decode.bits import decode_bits
 from vroot.decode.forth import run_program
 from vroot.decode.offsets import Offsets
+from vroot.dtypes import split_dtype
 from vroot.exceptions import CorruptBasketError, UnsupportedError
 from vroot.interpretations import (
     AsBits,
@@ -29,7 +30,6 @@ from vroot.interpretations import (
     AsStrings,
     Interpretation,
     Numerical,
-    split_dtype,
 )
 
 __all__ = ["Array", "Buffers", "Decoded", "Lists", "decode_basket"]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from vroot.decode.interpretation import Array, Buffers, Decoded, Lists
 from vroot.decode.join import join_buffers
 from vroot.decode.offsets import Offsets, SharedOffsets
+from vroot.dtypes import split_dtype
 from vroot.interpretations import (
     AsBits,
     AsInline,
@@ -20,7 +21,6 @@ from vroot.interpretations import (
     AsStrings,
     Numerical,
     Program,
-    split_dtype,
 )
 from vroot.model import BranchSpec
 from vroot.plan import BasketRange

@@ -9,10 +9,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from vroot.as_uproot.options import regularize_open_options
+from vroot.dtypes import split_dtype
 from vroot.exceptions import MissingExtraError, UnsupportedError
 from vroot.files import Files, FileSteps, Tree, regularize_file_steps
 from vroot.filters import Filter
-from vroot.interpretations import split_dtype
 from vroot.lazy.forms import Columns, FormMapping, FormMappingInfo, Parameters, record_form
 from vroot.lazy.partitions import (
     KeyFilter,

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from vroot.dtypes import split_dtype
 from vroot.exceptions import UnsupportedError
 from vroot.files import Tree, open_tree
-from vroot.interpretations import split_dtype
 from vroot.lazy.forms import Columns, FormMappingInfo
 from vroot.ntuple.has_fields import HasFields
 from vroot.store.sources import PerformanceCounters
