@@ -448,8 +448,13 @@ def test_read_errors_are_reported(folder: Path, tmp_path: Path) -> None:
     options: dict[str, Any] = {
         "open_files": False, "steps_per_file": 2, "allow_read_errors_with_report": True,
     }  # fmt: skip
-    ours, our_report = vroot.dask({f"{tmp_path}/*.json": "Events"}, **options)
-    theirs, their_report = uproot.dask({f"{tmp_path}/*.root": "Events"}, **options)
+    ours, our_report, theirs, their_report = (
+        each
+        for module, ending in ((vroot, "json"), (uproot, "root"))
+        for each in module.dask(
+            {f"{tmp_path}/file{i}.{ending}": "Events" for i in (0, 2)}, **options
+        )
+    )
     for ending in ("root", "json"):
         (tmp_path / f"file2.{ending}").unlink()
     assert not ours.known_divisions

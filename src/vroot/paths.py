@@ -183,7 +183,8 @@ def absolute_location(location: str, folder: Path | None = None) -> str:
         return location
     *links, last = location.split("::")
     path = local_path(last)
-    return location if path is None else "::".join((*links, str(start / path)))
+    # With its scheme, without which fsspec does not know it in a chain of three.
+    return location if path is None else "::".join((*links, f"file://{start / path}"))
 
 
 def beside(url: str, suffix: str) -> str:
