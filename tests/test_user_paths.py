@@ -30,6 +30,11 @@ def expected(refs: Path) -> Any:
     return vroot.open(refs)["Events"].arrays()
 
 
+def copy(source: Path, target: Path) -> Path:
+    """Copy a file, and give the path of the copy."""
+    return Path(shutil.copy(source, target))
+
+
 def run_cli(*arguments: str | bytes, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
     code = "from vroot.cli import main; raise SystemExit(main())"
     return subprocess.run(
@@ -64,7 +69,7 @@ OTHER_NAMES: list[Callable[[Path, Path], str]] = [
 def test_the_output_is_not_the_source(
     zlib_file: Path, tmp_path: Path, other_name: Callable[[Path, Path], str]
 ) -> None:
-    source = shutil.copy(zlib_file, tmp_path / "data.json")
+    source = copy(zlib_file, tmp_path / "data.json")
     before = source.read_bytes()
     out = other_name(source, tmp_path)
     with pytest.raises(OutputIsSourceError, match=r"data\.json.* would replace"):
@@ -76,7 +81,7 @@ def test_the_output_is_not_the_source(
 
 
 def test_the_output_is_not_another_root_file(zlib_file: Path, tmp_path: Path) -> None:
-    other = shutil.copy(zlib_file, tmp_path / "other.json")
+    other = copy(zlib_file, tmp_path / "other.json")
     with pytest.raises(OutputIsSourceError, match="is a ROOT file"):
         vroot.scan(zlib_file, other)
     assert other.read_bytes() == zlib_file.read_bytes()
@@ -86,10 +91,10 @@ def test_the_home_in_source_and_output(
     zlib_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: Any
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    shutil.copy(zlib_file, tmp_path / "home.root")
+    copy(zlib_file, tmp_path / "home.root")
     vroot.scan("~/home.root", "~/home.json")
     assert ak.array_equal(vroot.open("~/home.json:Events").arrays(), expected)
-    shutil.copy(zlib_file, tmp_path / "home2.json")
+    copy(zlib_file, tmp_path / "home2.json")
     with pytest.raises(OutputIsSourceError, match="would replace"):
         vroot.scan("~/home2.json", "~/home2.json")
 
@@ -178,7 +183,7 @@ def test_references_are_known_by_their_first_bytes(
 def test_a_root_file_is_known_by_its_first_bytes(
     zlib_file: Path, tmp_path: Path, expected: Any
 ) -> None:
-    path = shutil.copy(zlib_file, tmp_path / "really.json")
+    path = copy(zlib_file, tmp_path / "really.json")
     assert ak.array_equal(vroot.open({str(path): "Events"}).arrays(), expected)
 
 
@@ -211,7 +216,7 @@ def two_folders(
 ) -> Callable[[], None]:
     (tmp_path / "here").mkdir()
     (tmp_path / "there").mkdir()
-    shutil.copy(zlib_file, tmp_path / "here" / "z.root")
+    copy(zlib_file, tmp_path / "here" / "z.root")
     vroot.scan(tmp_path / "here" / "z.root", tmp_path / "here" / "z.root.refs.json")
     monkeypatch.chdir(tmp_path / "here")
     return lambda: os.chdir(tmp_path / "there")
@@ -270,7 +275,7 @@ def test_a_store_beside_its_file_moves_with_it(
 
 
 def test_url_is_kept_as_it_is_given(zlib_file: Path, tmp_path: Path) -> None:
-    shutil.copy(zlib_file, tmp_path / "f.root")
+    copy(zlib_file, tmp_path / "f.root")
     out = tmp_path / "f.root.refs.json"
     vroot.scan(tmp_path / "f.root", out, url="https://example.org/f.root")
     assert json.loads(out.read_bytes())["templates"] == {"s0": "https://example.org/f.root"}
@@ -279,7 +284,7 @@ def test_url_is_kept_as_it_is_given(zlib_file: Path, tmp_path: Path) -> None:
 def test_a_store_that_is_a_link_names_its_file_absolutely(
     zlib_file: Path, tmp_path: Path, expected: Any
 ) -> None:
-    shutil.copy(zlib_file, tmp_path / "f.root")
+    copy(zlib_file, tmp_path / "f.root")
     (tmp_path / "other").mkdir()
     (tmp_path / "f.json").symlink_to(tmp_path / "other" / "target.json")
     vroot.scan(tmp_path / "f.root", tmp_path / "f.json")
@@ -306,7 +311,7 @@ ODD = [
 
 @pytest.mark.parametrize("name", ODD)
 def test_odd_local_names(zlib_file: Path, tmp_path: Path, name: str, expected: Any) -> None:
-    source = shutil.copy(zlib_file, tmp_path / name)
+    source = copy(zlib_file, tmp_path / name)
     out = tmp_path / "out.json"
     vroot.scan(source, out)
     assert ak.array_equal(vroot.open(out)["Events"].arrays(), expected)
@@ -322,7 +327,7 @@ def test_odd_local_names(zlib_file: Path, tmp_path: Path, name: str, expected: A
 @pytest.fixture
 def served(zlib_file: Path, tmp_path: Path) -> Iterator[str]:
     for name in ODD:
-        shutil.copy(zlib_file, tmp_path / name)
+        copy(zlib_file, tmp_path / name)
     yield from serve(tmp_path, RangeHandler)
 
 
@@ -346,7 +351,7 @@ def test_local_urls_in_functions_over_files(folder: Path, scheme: str) -> None:
 
 
 def test_a_source_that_changed_is_still_noticed(zlib_file: Path, tmp_path: Path) -> None:
-    source = shutil.copy(zlib_file, tmp_path / "f.root")
+    source = copy(zlib_file, tmp_path / "f.root")
     vroot.scan(source, tmp_path / "f.json")
     content = bytearray(source.read_bytes())
     content[40] ^= 1
