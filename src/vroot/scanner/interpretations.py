@@ -31,7 +31,6 @@ from vroot.interpretations import (
     Unsupported,
 )
 from vroot.scanner.guard import UPROOT_ERRORS, describe, without_addresses
-from vroot.scanner.packing import packed_interpretation, packed_leaf
 
 __all__ = ["interpretation_of", "is_bits", "is_objects"]
 
@@ -52,13 +51,6 @@ def interpretation_of(branch: uproot.TBranch) -> Interpretation:
     Interpretation
         `Unsupported`, with the reason, where there is no translation.
     """
-    try:
-        leaf = packed_leaf(branch)
-        if leaf is not None:
-            return packed_interpretation(branch, leaf)
-    except UPROOT_ERRORS as err:
-        reason = f"its packed reals cannot be read: {describe(err)}"
-        return Unsupported(reason, in_arrays=False)
     try:
         given = branch.interpretation
     except UPROOT_ERRORS as err:

@@ -8,16 +8,25 @@ from typing import Any
 
 import numpy as np
 import uproot
+from uproot.interpretation.identify import UnknownInterpretation
+from uproot.interpretation.jagged import AsJagged
+from uproot.interpretation.numerical import AsDouble32, AsDtype, AsFloat16
 
 from vroot.decode.interpretation import MAX_MANTISSA_BITS
-from vroot.exceptions import DeserializationError
-from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged
+from vroot.scanner.guard import UPROOT_ERRORS, describe
 
-__all__ = ["packed_interpretation", "packed_leaf", "parse_range"]
+__all__ = ["identify_packed", "parse_range"]
 
-#: ``TVirtualStreamerInfo::kDouble32`` and ``kFloat16``; arrays have `OFFSET_L` more.
+#: ``TVirtualStreamerInfo::kDouble32`` and ``kFloat16``. Arrays have 20 more, pointers 40, and from
+#: 60 on there are other types.
 DOUBLE32_TYPE, FLOAT16_TYPE = 9, 19
-OFFSET_L = 20
+OFFSET, LIMIT = 20, 60
+POINTER_TYPES = (2 * OFFSET + DOUBLE32_TYPE, 2 * OFFSET + FLOAT16_TYPE)
+
+#: ``ROOT::kSTLany`` and ``TVirtualStreamerInfo::kSTL``, of a branch or a member that is a vector.
+VECTOR_TYPES = (300, 500)
+VECTOR = re.compile(r"(?:std::)?vector<(Double32_t|Float16_t)>")
+VECTOR_HEADER_BYTES = 10
 
 DEFAULT_BITS = 32
 DEFAULT_FLOAT16_BITS = 12
@@ -40,64 +49,65 @@ WORDS_OF_PI = (
 )
 
 
-def packed_leaf(branch: uproot.TBranch) -> Any:
-    """Give the leaf of a branch of nothing but packed reals.
+def identify_packed(tree: uproot.TTree) -> None:
+    """Set the interpretations of all branches of packed reals in a tree, as ROOT reads them.
+
+    uproot takes the first bracket of a title for the range, which may be a dimension, fails where
+    there is no comma in it, and with this branch fails the group that it is in.
 
     Parameters
     ----------
-    branch : uproot.TBranch
-        The branch.
-
-    Returns
-    -------
-    uproot.Model or None
-        None if the branch is of another kind.
+    tree : uproot.TTree
+        The tree.
     """
+    for branch in tree.itervalues(recursive=True):
+        try:
+            given = _interpretation(branch)
+        except UPROOT_ERRORS as err:
+            reason = f"its packed reals cannot be read: {describe(err)}"
+            given = UnknownInterpretation(reason, branch.file.file_path, branch.object_path)
+        if given is not None:
+            branch._interpretation = given
+
+
+def _interpretation(branch: uproot.TBranch) -> Any:
+    """Give uproot's interpretation of packed reals, None for another kind of branch."""
     leaves = branch.member("fLeaves")
     if len(leaves) != 1 or len(branch.branches):
         return None
-    return leaves[0] if _is_float16(leaves[0]) is not None else None
+    (leaf,) = leaves
+    jagged = leaf.member("fLeafCount") is not None
+    code = leaf.member("fType") if leaf.classname == "TLeafElement" else None
+    if code in VECTOR_TYPES and not jagged:
+        vector = VECTOR.fullmatch(_typename(branch))
+        if vector is None:
+            return None
+        content = _content(vector[1] == "Float16_t", (0.0, 0.0, 0), ())
+        return AsJagged(content, header_bytes=VECTOR_HEADER_BYTES)
+    is_float16 = _is_float16(leaf.classname, code)
+    if is_float16 is None:
+        return None
+    own = code is None
+    title = leaf.member("fTitle") if own else "" if not branch.streamer else branch.streamer.title
+    content = _content(is_float16, parse_range(title), _dimensions(branch, leaf, own=own))
+    if code in POINTER_TYPES:
+        # A byte before the items of each entry says whether there are any.
+        return AsJagged(content, header_bytes=1) if jagged else None
+    return AsJagged(content) if jagged else content
 
 
-def packed_interpretation(
-    branch: uproot.TBranch, leaf: Any
-) -> AsDtype | AsDouble32 | AsFloat16 | AsJagged:
-    """Say how the packed reals of a branch are read.
-
-    uproot takes the first bracket of a title for the range, which may be a dimension.
-
-    Parameters
-    ----------
-    branch : uproot.TBranch
-        The branch.
-    leaf : uproot.Model
-        What `packed_leaf` gives.
-
-    Returns
-    -------
-    AsDtype, AsDouble32, AsFloat16 or AsJagged
-        The interpretation.
-
-    Raises
-    ------
-    ValueError
-        If ROOT could not have written such reals.
-    """
-    own = leaf.classname in ("TLeafF16", "TLeafD32")
-    streamer = None if own else branch.streamer
-    title = leaf.member("fTitle") if own else "" if streamer is None else streamer.title
-    dims = _dimensions(branch, leaf, own=own)
-    content = _content(bool(_is_float16(leaf)), parse_range(title), dims)
-    return content if leaf.member("fLeafCount") is None else AsJagged(content)
+def _typename(branch: uproot.TBranch) -> str:
+    if branch.top_level:
+        return str(branch.member("fClassName"))
+    return str(branch.streamer.typename) if branch.streamer else ""
 
 
-def _is_float16(leaf: Any) -> bool | None:
+def _is_float16(classname: str, code: int | None) -> bool | None:
     """Whether a leaf has Float16_t, and not Double32_t; None if it has neither."""
-    if leaf.classname == "TLeafElement":
-        code = leaf.member("fType")
-        kinds = {DOUBLE32_TYPE: False, FLOAT16_TYPE: True}
-        return kinds.get(code - OFFSET_L if OFFSET_L < code < 2 * OFFSET_L else code)
-    return {"TLeafD32": False, "TLeafF16": True}.get(leaf.classname)
+    if code is None:
+        return {"TLeafD32": False, "TLeafF16": True}.get(classname)
+    base = code % OFFSET if 0 <= code < LIMIT else code
+    return {DOUBLE32_TYPE: False, FLOAT16_TYPE: True}.get(base)
 
 
 def _dimensions(branch: uproot.TBranch, leaf: Any, *, own: bool) -> tuple[int, ...]:
@@ -108,22 +118,20 @@ def _dimensions(branch: uproot.TBranch, leaf: Any, *, own: bool) -> tuple[int, .
     if not dims and length > 1:
         return (length,)
     if own and math.prod(dims) != length:
-        raise DeserializationError(
+        raise ValueError(
             f"its leaf {leaf.member('fTitle')!r} has {length} items, not {math.prod(dims)}"
         )
     return dims
 
 
-def _content(
-    is_float16: bool, packing: tuple[float, float, int], dims: tuple[int, ...]
-) -> AsDtype | AsDouble32 | AsFloat16:
+def _content(is_float16: bool, packing: tuple[float, float, int], dims: tuple[int, ...]) -> Any:
     low, high, bits = packing
     if low < high:
         return (AsFloat16 if is_float16 else AsDouble32)(low, high, bits, dims)
     if not bits and not is_float16:
         return AsDtype(np.dtype((">f4", dims)), np.dtype(("f8", dims)))
     bits = bits or DEFAULT_FLOAT16_BITS
-    if not 0 < bits <= MAX_MANTISSA_BITS:
+    if not 2 <= bits <= MAX_MANTISSA_BITS:
         raise ValueError(f"a mantissa of {bits} bits")
     return (AsFloat16 if is_float16 else AsDouble32)(0.0, 0.0, bits, dims)
 

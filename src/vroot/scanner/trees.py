@@ -27,6 +27,7 @@ from vroot.scanner.baskets import BasketList, BasketReader, Located
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 from vroot.scanner.interpretations import interpretation_of, is_bits, is_objects
+from vroot.scanner.packing import identify_packed
 from vroot.schema import encode_node
 
 __all__ = ["Progress", "TreeScanner"]
@@ -129,6 +130,7 @@ class TreeScanner:
             int(tree.uncompressed_bytes),
         )
         yield f"{path}/zarr.json", group_document(encode_node(spec))
+        identify_packed(tree)
         found = list(_branches_of(tree, path, ()))
         by_branch = {id(one.branch): one for one in found}
         manifests = self._reader.manifests([one.baskets for one in found])
