@@ -17,6 +17,7 @@ from vroot.paths import split_object_path
 from vroot.scanner.baskets import BasketReader
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
+from vroot.scanner.objects import MAX_OBJECT_BYTES, ObjectScanner
 from vroot.scanner.trees import Progress, TreeScanner
 from vroot.scanner.walk import Walker
 from vroot.schema import encode_root
@@ -35,6 +36,7 @@ def scan_file(
     url: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     inline_limit_bytes: int,
+    allow_truncated: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Scan a ROOT file into a reference store; see `vroot.scan`."""
@@ -48,11 +50,25 @@ def scan_file(
     store = byte_store(location, storage_options)
     size_bytes = store.size(location)
     opened = _open(store, location, size_bytes, storage_options)
+    end = int(opened.file.fEND)
+    if size_bytes < end and not allow_truncated:
+        raise DeserializationError(
+            f"{location} is truncated: it has {size_bytes} bytes, its header says {end}. Transfer or "
+            "write it again; or, to scan what can be read of it, use allow_truncated=True "
+            "(--allow-truncated)"
+        )
     with opened:
         discovery = Discovery(location, storage_options, inline_limit_bytes=inline_limit_bytes)
         with discovery:
             references = _references(
-                opened, store, (location, only), size_bytes, url, discovery, progress
+                opened,
+                store,
+                (location, only),
+                size_bytes,
+                url,
+                discovery,
+                max(inline_limit_bytes, MAX_OBJECT_BYTES),
+                progress,
             )
     if out is not None:
         save_references(references, local_path(str(out)) or Path(out))
@@ -93,6 +109,7 @@ def _references(
     size_bytes: int,
     url: str | None,
     discovery: Discovery,
+    max_object_bytes: int,
     progress: Progress | None,
 ) -> dict[str, Any]:
     location, only = target
@@ -110,7 +127,8 @@ def _references(
     refs: dict[str, Any] = {"zarr.json": None}
     try:
         reader = BasketReader(store, location, size_bytes)
-        walker = Walker(TreeScanner(reader, discovery, programs, progress), only)
+        objects = ObjectScanner(store, location, max_object_bytes)
+        walker = Walker(TreeScanner(reader, discovery, programs, progress), objects, only)
         refs.update(walker.directory(opened))
     except UPROOT_ERRORS as err:
         raise DeserializationError(f"{location} cannot be scanned: {describe(err)}") from err
