@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,10 @@ from vroot.store.sources import byte_store, header_checksum
 
 __all__ = ["scan_file"]
 
+#: "root", fVersion, fBEGIN, fEND; the last has 64 bits in versions from 1,000,000 on.
+HEADER, LONG_HEADER = struct.Struct(">4sIII"), struct.Struct(">4sIIQ")
+LONG_VERSION = 1_000_000
+
 
 def scan_file(
     source: str | Path,
@@ -49,14 +54,8 @@ def scan_file(
         raise ValueError(f"the output {str(out)!r} must be a local file; copy it afterwards")
     store = byte_store(location, storage_options)
     size_bytes = store.size(location)
-    opened = _open(store, location, size_bytes, storage_options)
-    end = int(opened.file.fEND)
-    if size_bytes < end and not allow_truncated:
-        raise DeserializationError(
-            f"{location} is truncated: it has {size_bytes} bytes, its header says {end}. Transfer or "
-            "write it again; or, to scan what can be read of it, use allow_truncated=True "
-            "(--allow-truncated)"
-        )
+    _check_header(store, location, size_bytes, allow_truncated=allow_truncated)
+    opened = _open(location, storage_options)
     with opened:
         discovery = Discovery(location, storage_options, inline_limit_bytes=inline_limit_bytes)
         with discovery:
@@ -75,17 +74,29 @@ def scan_file(
     return references
 
 
-def _open(
-    store: ByteStore,
-    location: str,
-    size_bytes: int,
-    storage_options: Mapping[str, Any] | None,
-) -> uproot.ReadOnlyDirectory:
-    (magic,) = store.get_ranges(location, [0], [min(4, size_bytes)])
-    if bytes(magic) != b"root":
+def _check_header(
+    store: ByteStore, location: str, size_bytes: int, *, allow_truncated: bool
+) -> None:
+    """Refuse what is not a ROOT file, or not the whole of it (ROOT: ``TFile::WriteHeader``)."""
+    (header,) = store.get_ranges(location, [0], [min(LONG_HEADER.size, size_bytes)])
+    if bytes(header[:4]) != b"root":
         raise DeserializationError(
-            f"{location} is not a ROOT file: it begins with {bytes(magic)!r}, expected b'root'"
+            f"{location} is not a ROOT file: it begins with {bytes(header[:4])!r}, expected b'root'"
         )
+    if len(header) < LONG_HEADER.size:
+        raise DeserializationError(f"{location} is truncated: it has only {size_bytes} bytes")
+    _, version, _, end = HEADER.unpack_from(header)
+    if version >= LONG_VERSION:
+        _, _, _, end = LONG_HEADER.unpack(header)
+    if size_bytes < end and not allow_truncated:
+        raise DeserializationError(
+            f"{location} is truncated: it has {size_bytes} bytes, its header says {end}. Transfer "
+            "or write it again; or, to scan what can be read of it, use allow_truncated=True "
+            "(--allow-truncated)"
+        )
+
+
+def _open(location: str, storage_options: Mapping[str, Any] | None) -> uproot.ReadOnlyDirectory:
     try:
         # A dict keeps uproot from looking for a colon in the name; classes of its own keep what
         # it makes of this file's streamers from what it makes of another file's.
