@@ -19,6 +19,7 @@ from vroot.scanner.baskets import BasketReader
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 from vroot.scanner.objects import MAX_OBJECT_BYTES, ObjectScanner
+from vroot.scanner.packing import PackedClasses
 from vroot.scanner.trees import Progress, TreeScanner
 from vroot.scanner.walk import Walker
 from vroot.schema import encode_root
@@ -138,8 +139,10 @@ def _references(
     refs: dict[str, Any] = {"zarr.json": None}
     try:
         reader = BasketReader(store, location, size_bytes)
-        objects = ObjectScanner(store, location, max_object_bytes)
-        walker = Walker(TreeScanner(reader, discovery, programs, progress), objects, only)
+        packed = PackedClasses(opened.file)
+        trees = TreeScanner(reader, discovery, programs, packed, progress)
+        objects = ObjectScanner(store, location, packed.names, max_object_bytes)
+        walker = Walker(trees, objects, only)
         refs.update(walker.directory(opened))
     except UPROOT_ERRORS as err:
         raise DeserializationError(f"{location} cannot be scanned: {describe(err)}") from err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import msgspec
@@ -68,13 +69,22 @@ class ObjectScanner:
         How to read the ROOT file.
     url : str
         The ROOT file.
+    misread : set of str
+        Classes that uproot misreads.
     max_bytes : int
         How much the store may hold of one object, in bytes, beside what is in its payload.
     """
 
-    def __init__(self, store: ByteStore, url: str, max_bytes: int = MAX_OBJECT_BYTES) -> None:
+    def __init__(
+        self,
+        store: ByteStore,
+        url: str,
+        misread: AbstractSet[str] = frozenset(),
+        max_bytes: int = MAX_OBJECT_BYTES,
+    ) -> None:
         self._store = store
         self._url = url
+        self._misread = misread
         self._max_bytes = max_bytes
 
     def items(
@@ -102,7 +112,7 @@ class ObjectScanner:
         try:
             found = directory.key(f"{name};{cycle}")
             payload = self._payload(found)
-            data = object_data(found, self._max_bytes, payload)
+            data = object_data(found, self._max_bytes, payload, self._misread)
         except KeyError:
             reason = "uproot finds no key of this name"
         except (UnsupportedError, ValueError, OSError) as err:
@@ -164,6 +174,7 @@ def object_data(
     key: uproot.ReadOnlyKey,
     max_bytes: int = MAX_OBJECT_BYTES,
     payload: Payload | None = None,
+    misread: AbstractSet[str] = frozenset(),
 ) -> dict[str, Any]:
     """Read an object and turn it into plain data.
 
@@ -176,6 +187,8 @@ def object_data(
         its payload.
     payload : Payload, optional
         Where its large arrays may stay.
+    misread : set of str
+        Classes that uproot misreads.
 
     Returns
     -------
@@ -187,7 +200,7 @@ def object_data(
     UnsupportedError
         If uproot cannot read it, it is too large, or it holds what has no plain form.
     """
-    value = _read(key, max_bytes, payload)
+    value = _read(key, max_bytes, _Encoder(max_bytes, payload, misread))
     data: dict[str, Any] = msgspec.to_builtins(TextData(value) if isinstance(value, str) else value)
     length = len(msgspec.json.encode(data))
     if length > MAX_GROWTH * max_bytes:
@@ -199,9 +212,9 @@ def object_data(
     return data
 
 
-def _read(key: uproot.ReadOnlyKey, max_bytes: int, payload: Payload | None) -> Value:
+def _read(key: uproot.ReadOnlyKey, max_bytes: int, encoder: _Encoder) -> Value:
     size = int(key.data_uncompressed_bytes)
-    if payload is None and size > max_bytes:
+    if encoder.payload is None and size > max_bytes:
         raise UnsupportedError(f"its {size} bytes are more than the limit of {max_bytes}")
     try:
         found = key.get()
@@ -210,7 +223,7 @@ def _read(key: uproot.ReadOnlyKey, max_bytes: int, payload: Payload | None) -> V
     if isinstance(found, UnknownClass | UnknownClassVersion):
         raise UnsupportedError("the file does not describe its class")
     try:
-        return _Encoder(max_bytes, payload).value(found)
+        return encoder.value(found)
     except ValueError as err:
         raise UnsupportedError(str(err)) from err
 
@@ -227,12 +240,13 @@ def _why(error: BaseException) -> str:
 class _Encoder:
     """Turns one object, with all that it holds, into data."""
 
-    def __init__(self, max_bytes: int, payload: Payload | None) -> None:
+    def __init__(self, max_bytes: int, payload: Payload | None, misread: AbstractSet[str]) -> None:
         self._known: dict[int, ObjectData] = {}
         self._ids = 0
         self._depth = 0
         self._max_bytes = self._left_bytes = max_bytes
-        self._payload = payload
+        self.payload = payload
+        self._misread = misread
 
     def _take(self, size_bytes: int) -> None:
         """Count what the store itself is to hold; each value is some bytes of JSON at least."""
@@ -243,7 +257,7 @@ class _Encoder:
             )
 
     def _array(self, array: npt.NDArray[Any]) -> ArrayData | PartData:
-        part = None if self._payload is None else self._payload.part(array)
+        part = None if self.payload is None else self.payload.part(array)
         if part is not None:
             return part
         self._take(array.nbytes)
@@ -305,6 +319,8 @@ class _Encoder:
     def _model(self, model: Model) -> Value:
         if isinstance(model, UnknownClass | UnknownClassVersion):
             return UnknownData(model.classname, model.class_version)
+        if model.classname in self._misread:
+            raise UnsupportedError(f"uproot misreads the packed reals of class {model.classname}")
         known = self._known.get(id(model))
         if known is not None:
             if known.id is None:

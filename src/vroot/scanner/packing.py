@@ -15,7 +15,7 @@ from uproot.interpretation.numerical import AsDouble32, AsDtype, AsFloat16
 from vroot.decode.interpretation import MAX_MANTISSA_BITS
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 
-__all__ = ["identify_packed", "parse_range"]
+__all__ = ["PackedClasses", "identify_packed", "parse_range"]
 
 #: ``TVirtualStreamerInfo::kDouble32`` and ``kFloat16``. Arrays have 20 more, pointers 40, and from
 #: 60 on there are other types.
@@ -134,6 +134,57 @@ def _content(is_float16: bool, packing: tuple[float, float, int], dims: tuple[in
     if not 2 <= bits <= MAX_MANTISSA_BITS:
         raise ValueError(f"a mantissa of {bits} bits")
     return (AsFloat16 if is_float16 else AsDouble32)(0.0, 0.0, bits, dims)
+
+
+class PackedClasses:
+    """Classes whose packed reals uproot misreads where they are not a branch of their own.
+
+    It takes each Double32_t for a float and each Float16_t for one of 12 bits, whatever their
+    title says; the number of bytes may be the same.
+
+    Parameters
+    ----------
+    file : uproot.ReadOnlyFile
+        The file that describes the classes.
+    """
+
+    def __init__(self, file: uproot.ReadOnlyFile) -> None:
+        try:
+            described = {
+                name: [element for info in versions.values() for element in info.elements]
+                for name, versions in file.streamers.items()
+            }
+        except UPROOT_ERRORS:
+            described = {}  # then uproot reads no classes at all
+        self.names = {
+            name
+            for name, elements in described.items()
+            if any(_is_packed(element) for element in elements)
+        }
+        self._holding = set(self.names)
+        while grown := {
+            name
+            for name in described.keys() - self._holding
+            # The name of a base class is that of its element.
+            if any(self.are_in(f"{each.typename} {each.name}") for each in described[name])
+        }:
+            self._holding |= grown
+
+    def are_in(self, typename: str) -> bool:
+        """Whether one of them is in the values of a C++ type, at any depth."""
+        return any(
+            re.search(rf"(?<![\w:]){re.escape(name)}(?![\w:<])", typename) for name in self._holding
+        )
+
+
+def _is_packed(element: Any) -> bool:
+    """Whether a member is of packed reals with a range or a number of bits."""
+    if not re.search(r"\b(Double32_t|Float16_t)\b", element.typename or ""):
+        return False
+    try:
+        return parse_range(element.title) != (0.0, 0.0, 0)
+    except ValueError:
+        return True
 
 
 def parse_range(title: str) -> tuple[float, float, int]:
