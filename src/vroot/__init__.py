@@ -102,7 +102,8 @@ def scan(
         Options for fsspec, if the source is a URL.
     inline_limit_bytes : int
         How many bytes of ready-made data the store may hold of one branch, where no program of
-        AwkwardForth reads it; one with more is recorded with the reason.
+        AwkwardForth reads it; and, if this is more than 4 MiB, of one object beside its large
+        arrays, which stay in the ROOT file. What has more is recorded with the reason.
     allow_truncated : bool
         Whether to scan what can be read of a file that is shorter than its header says.
     progress : callable, optional

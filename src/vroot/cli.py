@@ -132,7 +132,7 @@ def _add_scan(parser: argparse.ArgumentParser) -> None:
         type=_at_least(0),
         default=INLINE_LIMIT_BYTES,
         metavar="BYTES",
-        help="ready-made data that the store may hold of one branch (default: %(default)s)",
+        help="ready-made data in the store of one branch or object (default: %(default)s)",
     )
     add("--allow-truncated", action="store_true", help="scan what can be read of a file cut short")
     add("-q", "--quiet", action="store_true", help="show no progress bar")
