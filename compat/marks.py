@@ -85,7 +85,7 @@ def find_mark(
 class Correction:
     """A branch that uproot 5.7.7 reads wrongly or not at all, and what to expect instead.
 
-    One of `source`, `byteswap` and `bits` says where the right array is from.
+    One of `source`, `byteswap`, `bits` and `scaled` says where the right array is from.
 
     Parameters
     ----------
@@ -101,6 +101,9 @@ class Correction:
         A regular expression for the fields whose numbers uproot leaves in the file's byte order.
     bits : bool
         Whether these are the bits of TObjects, to be read from the bytes of uproot's baskets.
+    scaled : str
+        The name of the branch, or of the one in a group, whose integers of 32 bits are to be
+        scaled by the largest of them.
     """
 
     file: str
@@ -109,9 +112,12 @@ class Correction:
     source: str = ""
     byteswap: str = ""
     bits: bool = False
+    scaled: str = ""
 
 
 HEADERS = "strided objects with a header for each entry are left in the file's byte order"
+
+SCALE = "integers of 32 bits are scaled by 2^32, and not by the largest of them"
 
 #: Why uproot raises KeyError for groups that contain groups, whose branches it reads all the same.
 NESTED_GROUPS = "groups within groups are looked up among the wrong arrays"
@@ -140,6 +146,8 @@ CORRECTIONS: tuple[Correction, ...] = (
         HEADERS,
         byteswap="timeslice_start",
     ),
+    Correction("uproot-demo-double32.root", "d(/fI32)?", SCALE, scaled="fI32"),
+    Correction("uproot-double32-float16.root", "double32_32", SCALE, scaled="double32_32"),
 )
 
 

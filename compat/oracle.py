@@ -227,6 +227,39 @@ def byteswapped(array: Any, fields: str) -> Any:
     return ak.transform(choose, array)
 
 
+def rescaled(array: Any, branch: Any, name: str, start: int, stop: int) -> Any:
+    """Scale the 32-bit integers of a Double32_t as ROOT does.
+
+    Parameters
+    ----------
+    array : ak.Array
+        What uproot gives for the branch.
+    branch : uproot.TBranch
+        The branch, or a group that has it.
+    name : str
+        The name of the branch with the integers.
+    start, stop : int
+        The entries.
+
+    Returns
+    -------
+    ak.Array
+        The array with the right numbers.
+    """
+    packed = branch if branch.name == name else branch[name]
+    low, high = packed.interpretation.low, packed.interpretation.high
+    integers = packed.array(uproot.AsDtype(">u4"), entry_start=start, entry_stop=stop, library="np")
+    right = integers / (0xFFFFFFFF / (high - low)) + low
+    if packed is branch:
+        return ak.Array(right)
+    layout = array.layout
+    contents = [
+        ak.contents.NumpyArray(right) if field == name else content
+        for field, content in zip(layout.fields, layout.contents, strict=True)
+    ]
+    return ak.Array(ak.contents.RecordArray(contents, layout.fields, parameters=layout.parameters))
+
+
 def object_bits(branch: Any) -> Any:
     """Read the bits of TObjects, and skip the process number that follows some of them.
 
@@ -372,6 +405,8 @@ class Recorder:
                     array = object_bits(branch)[start:stop]
                 else:
                     array = read(branch, start, stop)
+                if correction is not None and correction.scaled:
+                    array = rescaled(array, branch, correction.scaled, start, stop)
                 if correction is not None and correction.byteswap:
                     array = byteswapped(array, correction.byteswap)
                 parts = take_apart(array)

@@ -118,6 +118,8 @@ def test_scan_summary_as_json(
             "branches": 6,
             "baskets": 6,
             "unsupported_branches": 0,
+            "objects": 1,
+            "unsupported_objects": 0,
             "output_bytes": output.stat().st_size,
         }
     ]

@@ -130,7 +130,8 @@ def test_a_flat_basket_of_another_length_raises(interpretation: Interpretation, 
         (-1.0, 1.0, 8, 128, 0.0),
         (-1.0, 1.0, 8, 255, 0.9921875),
         (-10.0, 10.0, 4, 1, -8.75),
-        (0.0, 100.0, 32, 2**31, 50.0),
+        (0.0, 65535.0, 32, 2**32 - 1, 65535.0),  # the largest integer is the upper limit
+        (-1.0, 1.0, 32, 0, -1.0),
         (0.0, 1.0, 2, 4, 1.0),  # the upper limit itself does not fit the bits, but is written
     ],
 )

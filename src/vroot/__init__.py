@@ -83,6 +83,7 @@ def scan(
     url: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     inline_limit_bytes: int = INLINE_LIMIT_BYTES,
+    allow_truncated: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Scan a ROOT file into a reference store.
@@ -101,7 +102,10 @@ def scan(
         Options for fsspec, if the source is a URL.
     inline_limit_bytes : int
         How many bytes of ready-made data the store may hold of one branch, where no program of
-        AwkwardForth reads it; one with more is recorded with the reason.
+        AwkwardForth reads it; and, if this is more than 4 MiB, of one object beside its large
+        arrays, which stay in the ROOT file. What has more is recorded with the reason.
+    allow_truncated : bool
+        Whether to scan what can be read of a file that is shorter than its header says.
     progress : callable, optional
         Called with the path of an object, the number of branches that are done, and how many
         there are in that object.
@@ -118,7 +122,7 @@ def scan(
     FileNotFoundError
         If there is no such file.
     DeserializationError
-        If it is not a ROOT file, or its directories cannot be read.
+        If it is not a ROOT file, it is truncated, or its directories cannot be read.
     """
     from vroot.as_uproot.running import has_the_name, scan_elsewhere  # noqa: PLC0415  # which imports this
 
@@ -126,6 +130,7 @@ def scan(
         "url": url,
         "storage_options": storage_options,
         "inline_limit_bytes": inline_limit_bytes,
+        "allow_truncated": allow_truncated,
         "progress": progress,
     }
     if has_the_name():

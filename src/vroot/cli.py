@@ -32,6 +32,7 @@ from vroot.as_uproot import running
 from vroot.exceptions import DeserializationError, KeyInFileError, UnsupportedError, VrootError
 from vroot.filters import regularize_filter
 from vroot.interpretations import Unsupported
+from vroot.model import BranchSpec, DirectorySpec, ObjectSpec, Spec, TreeSpec
 from vroot.printing import (
     Column,
     OutputClosedError,
@@ -43,15 +44,16 @@ from vroot.printing import (
     write_table,
 )
 from vroot.store.local import local_path
-from vroot.store.references import is_reference_name
+from vroot.store.references import References, is_reference_name
 
 __all__ = ["main"]
 
 SIDECAR_SUFFIX = ".refs.json"
 SUMMARY = (
     "{output}: trees {trees}, branches {branches}, baskets {baskets}, "
-    "unsupported branches {unsupported_branches}, bytes {output_bytes}\n"
+    "unsupported branches {unsupported_branches}, bytes {output_bytes}{left_out}\n"
 )
+WITH_ENTRIES = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
 MAX_CELL_CHARACTERS = 32
 EXIT_OK, EXIT_ERROR, EXIT_INTERRUPTED = 0, 1, 130
 
@@ -131,8 +133,9 @@ def _add_scan(parser: argparse.ArgumentParser) -> None:
         type=_at_least(0),
         default=INLINE_LIMIT_BYTES,
         metavar="BYTES",
-        help="ready-made data that the store may hold of one branch (default: %(default)s)",
+        help="ready-made data in the store of one branch or object (default: %(default)s)",
     )
+    add("--allow-truncated", action="store_true", help="scan what can be read of a file cut short")
     add("-q", "--quiet", action="store_true", help="show no progress bar")
     add("--json", action="store_true", help="print the summary as JSON")
     parser.epilog = f"Without -o, the references go to FILE.root{SIDECAR_SUFFIX}, beside the file."
@@ -193,6 +196,7 @@ def _scan(args: argparse.Namespace) -> int:
                     output,
                     url=args.url,
                     inline_limit_bytes=args.inline_limit,
+                    allow_truncated=args.allow_truncated,
                     progress=progress,
                 )
             summary = _summary(source, output)
@@ -207,7 +211,8 @@ def _scan(args: argparse.Namespace) -> int:
         if not args.json:
             # Nor does a reader of the report who has gone away.
             with contextlib.suppress(OutputClosedError):
-                write(SUMMARY.format(**summary | {"output": printable(output)}))
+                shown = {"output": printable(output), "left_out": _left_out(summary)}
+                write(SUMMARY.format(**summary | shown))
     if args.json:
         write_json(summaries)
     return code
@@ -264,19 +269,38 @@ def _progress_bar(name: str, *, quiet: bool) -> Iterator[Callable[[str, int, int
 
 
 def _summary(source: str, output: str) -> dict[str, Any]:
-    """Count what the references in `output` hold."""
-    file = vroot.open(output)
-    trees = [item for *_, item in _objects(file, recursive=True) if isinstance(item, TTree)]
-    branches = [branch for tree in trees for branch in tree.itervalues(recursive=True)]
+    """Count what the references in `output` hold, and what they leave out."""
+    specs = list(_specs(vroot.open(output).references))
+    branches = [spec for spec in specs if isinstance(spec, BranchSpec)]
+    objects = [spec for spec in specs if isinstance(spec, ObjectSpec)]
     return {
         "source": source,
         "output": output,
-        "trees": len(trees),
+        "trees": sum(isinstance(spec, TreeSpec) for spec in specs),
         "branches": len(branches),
-        "baskets": sum(branch.num_baskets for branch in branches),
+        "baskets": sum(len(branch.baskets) for branch in branches),
         "unsupported_branches": sum(isinstance(b.interpretation, Unsupported) for b in branches),
+        "objects": len(objects),
+        "unsupported_objects": sum(spec.data is None for spec in objects),
         "output_bytes": Path(output).stat().st_size,
     }
+
+
+def _specs(references: References, path: str = "") -> Iterator[Spec]:
+    """Say what the nodes below a node are, to any depth."""
+    for text in references.children(path):
+        below = f"{path}/{text}" if path else text
+        spec = references.spec(below)
+        yield spec
+        if isinstance(spec, DirectorySpec | TreeSpec | BranchSpec):
+            yield from _specs(references, below)
+
+
+def _left_out(summary: dict[str, Any]) -> str:
+    """Say what is not in the store, if anything is not."""
+    counts = {kind: summary[f"unsupported_{kind}"] for kind in ("branches", "objects")}
+    words = ", ".join(f"{kind} {count}" for kind, count in counts.items() if count)
+    return f"; not in the store: {words}" if words else ""
 
 
 # --- ls, show, head -------------------------------------------------------------------------------
@@ -305,14 +329,14 @@ def _ls(args: argparse.Namespace) -> int:
 def _objects(
     directory: Directory, *, recursive: bool
 ) -> Iterator[tuple[str, str, str | None, object]]:
-    """Give path, class name, title and, where it can be had, the object itself."""
+    """Give path, class name, title and, if it is a tree or RNTuple, the object itself."""
     for path, classname in directory.iterclassnames(recursive=recursive):
         title: str | None = None
         item: object = None
         # Not every object can be read, and a name with a slash in it is no path to look up.
         with contextlib.suppress(KeyInFileError, UnsupportedError):
             title = directory.title_of(path)
-            item = directory[path]
+            item = directory[path] if classname in WITH_ENTRIES else None
         yield path, classname, title, item
 
 

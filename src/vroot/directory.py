@@ -15,6 +15,8 @@ from vroot.model import BranchSpec, DirectorySpec, NTupleSpec, ObjectSpec, TreeS
 from vroot.ntuple.has_fields import HasFields
 from vroot.ntuple.ntuple import RNTuple
 from vroot.objects.data import decode_object
+from vroot.objects.payload import read_payload
+from vroot.schema import Heading
 from vroot.tree import TTree
 
 if TYPE_CHECKING:
@@ -27,10 +29,10 @@ class _Key(NamedTuple):
     """An object in a directory, as its TKey names it."""
 
     path: str
-    spec: DirectorySpec | TreeSpec | NTupleSpec | ObjectSpec
+    heading: Heading
 
     def name(self, *, cycle: bool) -> str:
-        return f"{self.spec.name};{self.spec.cycle}" if cycle else self.spec.name
+        return f"{self.heading.name};{self.heading.cycle}" if cycle else self.heading.name
 
 
 class Unreadable(NamedTuple):
@@ -113,10 +115,17 @@ class Directory(Closes, Mapping[str, Any]):
         keys = []
         for text in self.file.references.children(self._path):
             path = f"{self._path}/{text}" if self._path else text
-            spec = self.file.references.spec(path)
-            if not isinstance(spec, BranchSpec):
-                keys.append(_Key(path, spec))
+            heading = self.file.references.heading(path)
+            if heading.node != "branch":
+                keys.append(_Key(path, heading))
         return keys
+
+    @cached_property
+    def _keys_by_name(self) -> dict[str, list[_Key]]:
+        found: dict[str, list[_Key]] = {}
+        for key in self._keys:
+            found.setdefault(key.heading.name, []).append(key)
+        return found
 
     def _get(self, key: _Key) -> Any:
         cache = self.file.object_cache
@@ -131,25 +140,29 @@ class Directory(Closes, Mapping[str, Any]):
         return found
 
     def _make(self, key: _Key) -> Any:
-        match key.spec:
-            case TreeSpec() as spec:
+        spec = self.file.references.spec(key.path)
+        match spec:
+            case TreeSpec():
                 return TTree(self, key.path, spec)
             case DirectorySpec(name):
                 return Directory(self.file, key.path, (*self._names, name))
-            case NTupleSpec() as spec:
+            case NTupleSpec():
                 return RNTuple(self, key.path, spec)
-            case ObjectSpec() as spec:
-                return self._make_object(spec)
-        assert_never(key.spec)
+            case ObjectSpec():
+                return self._make_object(key.path, spec)
+            case BranchSpec():
+                raise ReferenceStoreError(f"{key.path!r} is a branch, but in no tree")
+        assert_never(spec)
 
-    def _make_object(self, spec: ObjectSpec) -> Any:
+    def _make_object(self, path: str, spec: ObjectSpec) -> Any:
         where = f"{self.object_path}{spec.name};{spec.cycle} ({spec.classname})"
         if spec.data is None:
             raise UnsupportedError(
                 f"{where} cannot be read: {spec.reason}\nin file {self.file_path}"
             )
+        payload = None if spec.payload is None else read_payload(self.file, path, spec.payload)
         try:
-            return decode_object(spec.data)
+            return decode_object(spec.data, payload)
         except ReferenceStoreError as err:
             raise ReferenceStoreError(f"{where}: {err}\nin file {self.file_path}") from err
 
@@ -163,7 +176,7 @@ class Directory(Closes, Mapping[str, Any]):
             if (
                 shown not in seen
                 and (accepts_name is no_filter or accepts_name(plain))
-                and (accepts_class is no_filter or accepts_class(key.spec.classname))
+                and (accepts_class is no_filter or accepts_class(key.heading.classname))
             ):
                 seen.add(shown)
                 yield shown, directory, key
@@ -174,7 +187,7 @@ class Directory(Closes, Mapping[str, Any]):
         for key in self._keys:
             name = prefix + key.name(cycle=cycle)
             yield name, prefix + key.name(cycle=False), self, key
-            if recursive and isinstance(key.spec, DirectorySpec):
+            if recursive and key.heading.node == "directory":
                 below = f"{prefix}{key.name(cycle=False)}/"
                 yield from self._get(key)._walk(recursive=True, cycle=cycle, prefix=below)
 
@@ -225,7 +238,9 @@ class Directory(Closes, Mapping[str, Any]):
             try:
                 found = directory._get(key)
             except (UnsupportedError, ReferenceStoreError) as err:
-                found = Unreadable(key.spec.name, key.spec.classname, key.spec.title, str(err))
+                found = Unreadable(
+                    key.heading.name, key.heading.classname, key.heading.title, str(err)
+                )
             yield name, found
 
     def itervalues(
@@ -256,7 +271,7 @@ class Directory(Closes, Mapping[str, Any]):
         for name, _, key in self._iterate(
             filter_name, filter_classname, recursive=recursive, cycle=cycle
         ):
-            yield name, key.spec.classname
+            yield name, key.heading.classname
 
     def keys(self, **filters: Any) -> list[str]:  # type: ignore[override]
         """Names of the objects; parameters as in `iterkeys`."""
@@ -275,7 +290,7 @@ class Directory(Closes, Mapping[str, Any]):
         return dict(self.iterclassnames(**filters))
 
     def __len__(self) -> int:
-        directories = (key for key in self._keys if isinstance(key.spec, DirectorySpec))
+        directories = (key for key in self._keys if key.heading.node == "directory")
         return len(self._keys) + sum(len(self._get(key)) for key in directories)
 
     def __iter__(self) -> Iterator[str]:
@@ -330,11 +345,11 @@ class Directory(Closes, Mapping[str, Any]):
 
     def title_of(self, where: str) -> str:
         """Title of an object, without reading it."""
-        return self._key(where).spec.title
+        return self._key(where).heading.title
 
     def classname_of(self, where: str) -> str:
         """ROOT class of an object, without reading it."""
-        return self._key(where).spec.classname
+        return self._key(where).heading.classname
 
     def _key(self, where: str) -> _Key:
         head, slash, item = where.strip("/").rpartition("/")
@@ -347,13 +362,13 @@ class Directory(Closes, Mapping[str, Any]):
         match = re.fullmatch(r"(.*);(-?\d+)", item, re.DOTALL)
         if match is not None:
             name, cycle = match[1], int(match[2])
-        candidates = [key for key in self._keys if key.spec.name == name]
+        candidates = self._keys_by_name.get(name, [])
         for key in candidates:
-            if key.spec.cycle == cycle:
+            if key.heading.cycle == cycle:
                 return key
         if candidates and cycle is None:
             # Negative cycles count by their magnitude, as in ROOT; the first of equals wins.
-            return max(candidates, key=lambda key: abs(key.spec.cycle))
+            return max(candidates, key=lambda key: abs(key.heading.cycle))
         raise self._not_found(name, cycle="any" if cycle is None else cycle)
 
     def _not_found(

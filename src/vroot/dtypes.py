@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["MAX_ITEMSIZE_BYTES", "check_dtype", "split_dtype"]
 
-MAX_ITEMSIZE_BYTES = 1 << 24
+MAX_ITEMSIZE_BYTES = 1 << 30  # of an entry: ROOT's buffers were no longer for most of its life
 SIMPLE_KINDS = "biuf"
 
 

@@ -352,6 +352,8 @@ class ObjectSpec(msgspec.Struct, frozen=True):
         What it holds, as plain data, see `vroot.objects.data`.
     reason : str
         Why it cannot be read, without `data`.
+    payload : BasketTable, optional
+        Size of what follows the TKey, as one basket, if large arrays of `data` are parts of it.
     """
 
     name: str
@@ -360,6 +362,7 @@ class ObjectSpec(msgspec.Struct, frozen=True):
     cycle: int
     data: dict[str, Any] | None = None
     reason: str = ""
+    payload: BasketTable | None = None
 
 
 Spec: TypeAlias = DirectorySpec | TreeSpec | BranchSpec | NTupleSpec | ObjectSpec

@@ -35,7 +35,10 @@ from vroot.model import (
 
 __all__ = [
     "SCHEMA_VERSION",
+    "Heading",
+    "Node",
     "Runs",
+    "decode_heading",
     "decode_root",
     "decode_runs",
     "decode_spec",
@@ -49,6 +52,7 @@ SCHEMA_VERSION = 1
 MAX_BASKETS = 1 << 26
 
 Runs: TypeAlias = list[int | tuple[int, int]]
+Node: TypeAlias = Literal["directory", "tree", "branch", "ntuple", "object"]
 
 
 # --- the documents' attributes
@@ -74,7 +78,7 @@ class _Program(msgspec.Struct):
 class _Own(msgspec.Struct, omit_defaults=True):
     """What vroot says of a node, under the key "vroot"."""
 
-    node: Literal["directory", "tree", "branch", "ntuple", "object"]
+    node: Node
     interpretation: Any = None
     baskets: _Baskets | None = None
     split: bool = False
@@ -117,6 +121,42 @@ class _Attributes(msgspec.Struct):
 
 class _Document(msgspec.Struct):
     attributes: _Attributes
+
+
+class _OwnHeading(msgspec.Struct):
+    node: Node
+
+
+class _HeadingAttributes(msgspec.Struct):
+    root: _Root
+    vroot: _OwnHeading
+
+
+class _HeadingDocument(msgspec.Struct):
+    attributes: _HeadingAttributes
+
+
+class Heading(msgspec.Struct, frozen=True):
+    """As much of a node as it takes to list it.
+
+    Parameters
+    ----------
+    node : str
+        Which kind of node.
+    name, title, classname : str
+        ROOT's words.
+    cycle : int
+        Cycle number of its key.
+    """
+
+    node: Node
+    name: str
+    title: str
+    classname: str
+    cycle: int
+
+
+HEADING_DECODER = msgspec.json.Decoder(_HeadingDocument)
 
 
 def _text(text: str, exact: bytes) -> str:
@@ -228,7 +268,8 @@ def encode_node(spec: DirectorySpec | TreeSpec | NTupleSpec | ObjectSpec) -> dic
     if isinstance(spec, DirectorySpec):
         return _plain(root, _Own("directory"))
     if isinstance(spec, ObjectSpec):
-        return _plain(root, _Own("object", data=spec.data, reason=spec.reason))
+        baskets = None if spec.payload is None else _encode_baskets(spec.payload)
+        return _plain(root, _Own("object", data=spec.data, reason=spec.reason, baskets=baskets))
     root.num_entries = spec.num_entries
     if isinstance(spec, NTupleSpec):
         return _plain(root, _Own("ntuple", data=spec.data))
@@ -289,6 +330,31 @@ def decode_root(document: JSON) -> tuple[list[Source], list[Program]]:
     return own.sources, programs
 
 
+def decode_heading(name: str, encoded: msgspec.Raw) -> Heading | None:
+    """Decode what a listing shows of a node, and skip the rest of its document.
+
+    Parameters
+    ----------
+    name : str
+        The name of the object or branch.
+    encoded : msgspec.Raw
+        The JSON of its Zarr document.
+
+    Returns
+    -------
+    Heading or None
+        None if it takes the whole document to say, or to say what is wrong with it.
+    """
+    try:
+        attributes = HEADING_DECODER.decode(encoded).attributes
+        root = attributes.root
+        title = _text(root.title, root.title_base64)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    cycle = 1 if root.cycle is None else root.cycle
+    return Heading(attributes.vroot.node, name, title, root.classname, cycle)
+
+
 def decode_spec(name: str, document: JSON, programs: Sequence[Program] = ()) -> Spec:
     """Turn the document of a node back into the model.
 
@@ -318,7 +384,12 @@ def decode_spec(name: str, document: JSON, programs: Sequence[Program] = ()) -> 
     if own.node == "directory":
         return DirectorySpec(name, title, root.classname, cycle)
     if own.node == "object":
-        return ObjectSpec(name, title, root.classname, cycle, own.data, own.reason)
+        try:
+            payload = None if own.baskets is None else _decode_baskets(own.baskets)
+        except (ValueError, OverflowError) as err:
+            reason = f"what the store says of it contradicts itself: {err}"
+            return ObjectSpec(name, title, root.classname, cycle, reason=reason)
+        return ObjectSpec(name, title, root.classname, cycle, own.data, own.reason, payload)
     if own.node == "ntuple":
         entries, data = root.num_entries, own.data or {}
         return NTupleSpec(name, title, root.classname, cycle, entries, data)

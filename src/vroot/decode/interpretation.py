@@ -39,6 +39,8 @@ Array: TypeAlias = npt.NDArray[Any]
 STRING_LENGTH = struct.Struct(">I")
 LONG_STRING = 255
 MAX_MANTISSA_BITS = 23  # of a 4-byte float, into which truncated reals are unpacked
+INTEGER_BITS = 32
+MAX_INTEGER = (1 << INTEGER_BITS) - 1
 
 
 class Lists(msgspec.Struct, frozen=True, eq=False):
@@ -196,7 +198,8 @@ def _behind_header(dtype: np.dtype[Any], header_bytes: int) -> np.dtype[Any]:
 def _unpack(interpretation: AsDouble32 | AsFloat16, data: npt.NDArray[np.uint8]) -> Array:
     """Unpack ranged or truncated reals (ROOT: ``TBufferFile::ReadWithFactor``, ``ReadWithNbits``).
 
-    The arithmetic, its order and its intermediate types are uproot's, so that every bit agrees.
+    The arithmetic, its order and its intermediate types are uproot's, so that every bit agrees,
+    unless uproot's are wrong by more than their rounding.
     """
     dtype, shape = split_dtype(interpretation.numpy_dtype)
     bits = interpretation.num_bits
@@ -212,6 +215,13 @@ def _unpack(interpretation: AsDouble32 | AsFloat16, data: npt.NDArray[np.uint8])
         # Any bits are a number, or a NaN: none of them is a mistake to warn of.
         with np.errstate(invalid="ignore"):
             output = (exponent.view(np.float32) * sign).astype(dtype)
+    elif bits > MAX_MANTISSA_BITS and (bits == INTEGER_BITS or dtype == np.float32):
+        # Here uproot is wrong: of 32 bits ROOT scales by the largest integer, not by the power of
+        # two above it, and a float32 cannot hold integers of more than its mantissa.
+        largest = MAX_INTEGER if bits == INTEGER_BITS else 1 << bits
+        factor = largest / (interpretation.high - interpretation.low)
+        with np.errstate(over="ignore", invalid="ignore"):
+            output = (data.view(">u4") / factor + interpretation.low).astype(dtype)
     else:
         output = data.view(">u4").astype(dtype)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -33,6 +33,7 @@ from vroot.objects.model import Object, UnknownObject
 from vroot.objects.profile import TProfile, TProfile2D, TProfile3D
 
 __all__ = [
+    "ARRAY_DTYPE",
     "MAX_DEPTH",
     "ArrayData",
     "ContainerData",
@@ -40,6 +41,7 @@ __all__ = [
     "ListData",
     "MapData",
     "ObjectData",
+    "PartData",
     "ReferenceData",
     "TextData",
     "UnknownData",
@@ -128,6 +130,24 @@ class ArrayData(_Data, tag="array"):
     stored: Literal["raw", "zstd"] = "raw"
 
 
+class PartData(_Data, tag="part"):
+    """Numbers that are where ROOT wrote them, in the object's payload.
+
+    Parameters
+    ----------
+    dtype : str
+        In NumPy's notation.
+    shape : list of int
+        Length of each dimension.
+    offset : int
+        Where they begin, in bytes of the uncompressed payload.
+    """
+
+    dtype: str
+    shape: list[int]
+    offset: int
+
+
 class ListData(_Data, tag="list"):
     """A list; `array` says that it is an object array in uproot."""
 
@@ -170,6 +190,7 @@ Value: TypeAlias = (
     | UnknownData
     | ReferenceData
     | ArrayData
+    | PartData
     | ListData
     | TextData
     | FloatData
@@ -276,17 +297,27 @@ def _inherited(data: ObjectData | UnknownData) -> type[Object] | None:
 class _Decoder:
     """Makes the objects of one tree of data; a reference is to what stands before it."""
 
-    def __init__(self) -> None:
+    def __init__(self, payload: AnyArray | None) -> None:
         self._known: dict[int, Object] = {}
         self._made: list[tuple[Object, bool]] = []
         self._left_bytes = MAX_ARRAYS_BYTES
+        self._payload = np.zeros(0, np.uint8) if payload is None else payload
+
+    def _part(self, data: PartData) -> AnyArray:
+        dtype = _dtype(data)
+        stop = data.offset + math.prod(data.shape) * dtype.itemsize
+        if not 0 <= data.offset <= stop <= self._payload.size:
+            raise ValueError(
+                f"an array is in bytes {data.offset} to {stop} of a payload of "
+                f"{self._payload.size} bytes"
+            )
+        array = self._payload[data.offset : stop].view(dtype).reshape(data.shape)
+        # As of the store itself, and whatever the payload is in.
+        array.flags.writeable = False
+        return array
 
     def _array(self, data: ArrayData) -> Any:
-        if not ARRAY_DTYPE.fullmatch(data.dtype):
-            raise ValueError(f"no dtype of an array: {data.dtype!r}")
-        if any(size < 0 for size in data.shape):
-            raise ValueError(f"no shape of an array: {data.shape}")
-        dtype = np.dtype(data.dtype)
+        dtype = _dtype(data)
         length = math.prod(data.shape) * dtype.itemsize
         self._left_bytes -= length
         if self._left_bytes < 0:
@@ -336,6 +367,8 @@ class _Decoder:
                 return self._known[id]
             case ArrayData():
                 return self._array(data)
+            case PartData():
+                return self._part(data)
             case ListData(items, array):
                 values = [self.value(item) for item in items]
                 return _object_array(values) if array else values
@@ -352,6 +385,14 @@ class _Decoder:
                     raise ValueError(f"a map has {len(pair[0])} keys for {len(pair[1])} values")
                 return STLMap("STLMap", *pair)
         return data
+
+
+def _dtype(data: ArrayData | PartData) -> np.dtype[Any]:
+    if not ARRAY_DTYPE.fullmatch(data.dtype):
+        raise ValueError(f"no dtype of an array: {data.dtype!r}")
+    if any(size < 0 for size in data.shape):
+        raise ValueError(f"no shape of an array: {data.shape}")
+    return np.dtype(data.dtype)
 
 
 def _bytes(data: ArrayData, length: int) -> bytes:
@@ -411,13 +452,15 @@ def _check_depth(data: Any) -> None:
         level = [item for item in below if isinstance(item, dict | list)]
 
 
-def decode_object(data: dict[str, Any]) -> Any:
+def decode_object(data: dict[str, Any], payload: AnyArray | None = None) -> Any:
     """Make an object of what a store says of it.
 
     Parameters
     ----------
     data : dict
         `vroot.model.ObjectSpec.data`.
+    payload : ndarray of uint8, optional
+        The object's payload, uncompressed, which its large arrays are parts of.
 
     Returns
     -------
@@ -429,7 +472,7 @@ def decode_object(data: dict[str, Any]) -> Any:
     ReferenceStoreError
         If the data are malformed or contradict themselves.
     """
-    decoder = _Decoder()
+    decoder = _Decoder(payload)
     try:
         _check_depth(data)
         made = decoder.value(msgspec.convert(data, Value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from vroot.paths import (
 from vroot.scanner.baskets import BasketReader
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
+from vroot.scanner.objects import MAX_OBJECT_BYTES, ObjectScanner
+from vroot.scanner.packing import PackedClasses
 from vroot.scanner.trees import Progress, TreeScanner
 from vroot.scanner.walk import Walker
 from vroot.schema import encode_root
@@ -34,6 +37,10 @@ from vroot.store.sources import byte_store, header_checksum
 
 __all__ = ["scan_file"]
 
+#: "root", fVersion, fBEGIN, fEND; the last has 64 bits in versions from 1,000,000 on.
+HEADER, LONG_HEADER = struct.Struct(">4sIII"), struct.Struct(">4sIIQ")
+LONG_VERSION = 1_000_000
+
 
 def scan_file(
     source: str | Path,
@@ -42,6 +49,7 @@ def scan_file(
     url: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
     inline_limit_bytes: int,
+    allow_truncated: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Scan a ROOT file into a reference store; see `vroot.scan`."""
@@ -51,12 +59,20 @@ def scan_file(
     output = None if out is None else _output(regularize_path(out), location)
     store = byte_store(location, storage_options)
     size_bytes = store.size(location)
-    opened = _open(store, location, size_bytes, storage_options)
+    _check_header(store, location, size_bytes, allow_truncated=allow_truncated)
+    opened = _open(location, storage_options)
     with opened:
         discovery = Discovery(location, storage_options, inline_limit_bytes=inline_limit_bytes)
         with discovery:
             references = _references(
-                opened, store, (location, only), size_bytes, url, discovery, progress
+                opened,
+                store,
+                (location, only),
+                size_bytes,
+                url,
+                discovery,
+                max(inline_limit_bytes, MAX_OBJECT_BYTES),
+                progress,
             )
     if output is not None:
         path = local_path(location)
@@ -96,17 +112,29 @@ def _with_url(references: dict[str, Any], url: str) -> dict[str, Any]:
     }
 
 
-def _open(
-    store: ByteStore,
-    location: str,
-    size_bytes: int,
-    storage_options: Mapping[str, Any] | None,
-) -> uproot.ReadOnlyDirectory:
-    (magic,) = store.get_ranges(location, [0], [min(4, size_bytes)])
-    if bytes(magic) != b"root":
+def _check_header(
+    store: ByteStore, location: str, size_bytes: int, *, allow_truncated: bool
+) -> None:
+    """Refuse what is not a ROOT file, or not the whole of it (ROOT: ``TFile::WriteHeader``)."""
+    (header,) = store.get_ranges(location, [0], [min(LONG_HEADER.size, size_bytes)])
+    if bytes(header[:4]) != b"root":
         raise DeserializationError(
-            f"{location} is not a ROOT file: it begins with {bytes(magic)!r}, expected b'root'"
+            f"{location} is not a ROOT file: it begins with {bytes(header[:4])!r}, expected b'root'"
         )
+    if len(header) < LONG_HEADER.size:
+        raise DeserializationError(f"{location} is truncated: it has only {size_bytes} bytes")
+    _, version, _, end = HEADER.unpack_from(header)
+    if version >= LONG_VERSION:
+        _, _, _, end = LONG_HEADER.unpack(header)
+    if size_bytes < end and not allow_truncated:
+        raise DeserializationError(
+            f"{location} is truncated: it has {size_bytes} bytes, its header says {end}. Transfer "
+            "or write it again; or, to scan what can be read of it, use allow_truncated=True "
+            "(--allow-truncated)"
+        )
+
+
+def _open(location: str, storage_options: Mapping[str, Any] | None) -> uproot.ReadOnlyDirectory:
     try:
         # A dict keeps uproot from looking for a colon in the name; classes of its own keep what
         # it makes of this file's streamers from what it makes of another file's.
@@ -130,6 +158,7 @@ def _references(
     size_bytes: int,
     url: str | None,
     discovery: Discovery,
+    max_object_bytes: int,
     progress: Progress | None,
 ) -> dict[str, Any]:
     location, only = target
@@ -146,7 +175,10 @@ def _references(
     refs: dict[str, Any] = {"zarr.json": None}
     try:
         reader = BasketReader(store, location, size_bytes)
-        walker = Walker(TreeScanner(reader, discovery, programs, progress), only)
+        packed = PackedClasses(opened.file)
+        trees = TreeScanner(reader, discovery, programs, packed, progress)
+        objects = ObjectScanner(store, location, packed.names, max_object_bytes)
+        walker = Walker(trees, objects, only)
         refs.update(walker.directory(opened))
     except UPROOT_ERRORS as err:
         raise DeserializationError(f"{location} cannot be scanned: {describe(err)}") from err

@@ -2,45 +2,13 @@
 
 from __future__ import annotations
 
-import lzma
 import re
-import struct
-import zlib
-
-import cramjam
-from uproot.deserialization import DeserializationError
-from uproot.interpretation.identify import NotNumerical, UnknownInterpretation
-from uproot.interpretation.objects import CannotBeAwkward, CannotBeForth, CannotBeStrided
 
 __all__ = ["UPROOT_ERRORS", "describe", "without_addresses"]
 
-#: Misread bytes surface in uproot as almost any exception. They are listed, so that an interrupt
-#: or a mistake of our own in naming things (NameError, ImportError) is never taken for one.
-UPROOT_ERRORS: tuple[type[Exception], ...] = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    MemoryError,
-    NotImplementedError,
-    OSError,
-    RecursionError,
-    struct.error,
-    SyntaxError,
-    TypeError,
-    ValueError,
-    cramjam.CompressionError,
-    cramjam.DecompressionError,
-    lzma.LZMAError,
-    zlib.error,
-    CannotBeAwkward,
-    CannotBeForth,
-    CannotBeStrided,
-    DeserializationError,
-    NotNumerical,
-    UnknownInterpretation,
-)
+#: Misread bytes surface in uproot as any exception, UnboundLocalError and RuntimeError included. A
+#: list of those that were seen would let the next one end the scan of a whole file for one branch.
+UPROOT_ERRORS: tuple[type[Exception], ...] = (Exception,)
 
 MAX_REASON_LENGTH = 300
 

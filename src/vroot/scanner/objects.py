@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import uproot
 from uproot.containers import Container, ROOTRVec, STLBitSet, STLList, STLMap, STLSet, STLVector
 from uproot.deserialization import DeserializationError
@@ -17,14 +20,20 @@ from uproot.models.TObjString import Model_TObjString
 from uproot.models.TRef import Model_TRef, Model_TRefArray
 from uproot.models.TString import Model_TString
 
+from vroot.decode.compression import decompress
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
-from vroot.model import ObjectSpec
+from vroot.interpretation_schema import JSON
+from vroot.layout import group_document, page_items
+from vroot.model import BasketTable, Manifest, ObjectSpec
 from vroot.objects.data import (
+    ARRAY_DTYPE,
     MAX_DEPTH,
+    ArrayData,
     ContainerData,
     ListData,
     MapData,
     ObjectData,
+    PartData,
     ReferenceData,
     TextData,
     UnknownData,
@@ -34,45 +43,139 @@ from vroot.objects.data import (
     encode_float,
     encode_text,
 )
+from vroot.objects.payload import payload_path, payload_spec
 from vroot.scanner.guard import UPROOT_ERRORS, describe
+from vroot.schema import encode_node
+from vroot.store.bytes import ByteStore
 
-__all__ = ["MAX_OBJECT_BYTES", "object_data", "object_spec"]
+__all__ = ["MAX_OBJECT_BYTES", "ObjectScanner", "Payload", "object_data"]
 
-#: The largest object that a store takes in, in bytes without compression.
+#: How much a store takes in of one object, in bytes without compression.
 MAX_OBJECT_BYTES = 4 << 20
+
+#: Arrays of this size stay where they are in the ROOT file.
+LARGE_ARRAY_BYTES = 64 << 10
 
 #: Names and base64 make the JSON longer than the object; beyond this, it is refused.
 MAX_GROWTH = 8
 
 
-def object_spec(directory: uproot.ReadOnlyDirectory, key: tuple[str, int, str, str]) -> ObjectSpec:
-    """Say what an object is that is neither a directory nor a tree or RNTuple.
+class ObjectScanner:
+    """Scans objects that are neither directories nor trees or RNTuples.
 
     Parameters
     ----------
-    directory : uproot.ReadOnlyDirectory
-        Where it is.
-    key : tuple
-        Its name, cycle, class and title.
-
-    Returns
-    -------
-    ObjectSpec
-        With its data, or with the reason why they are not there.
+    store : ByteStore
+        How to read the ROOT file.
+    url : str
+        The ROOT file.
+    misread : set of str
+        Classes that uproot misreads.
+    max_bytes : int
+        How much the store may hold of one object, in bytes, beside what is in its payload.
     """
-    name, cycle, classname, title = key
-    try:
-        data = object_data(directory.key(f"{name};{cycle}"))
-    except KeyError:
-        reason = "uproot finds no key of this name"
-    except UnsupportedError as err:
-        reason = str(err)
-    else:
-        return ObjectSpec(name, title, classname, cycle, data)
-    return ObjectSpec(name, title, classname, cycle, reason=reason)
+
+    def __init__(
+        self,
+        store: ByteStore,
+        url: str,
+        misread: AbstractSet[str] = frozenset(),
+        max_bytes: int = MAX_OBJECT_BYTES,
+    ) -> None:
+        self._store = store
+        self._url = url
+        self._misread = misread
+        self._max_bytes = max_bytes
+
+    def items(
+        self, directory: uproot.ReadOnlyDirectory, key: tuple[str, int, str, str], path: str
+    ) -> Iterator[tuple[str, JSON]]:
+        """Yield the keys and values of an object.
+
+        Parameters
+        ----------
+        directory : uproot.ReadOnlyDirectory
+            Where it is.
+        key : tuple
+            Its name, cycle, class and title.
+        path : str
+            Its path in the store.
+
+        Yields
+        ------
+        tuple of str and JSON
+            Keys and values of the reference file: its data, and a reference to its payload if
+            arrays are parts of that; or the reason why they are not there.
+        """
+        name, cycle, classname, title = key
+        reason, data, payload = "", None, None
+        try:
+            found = directory.key(f"{name};{cycle}")
+            payload = self._payload(found)
+            data = object_data(found, self._max_bytes, payload, self._misread)
+        except KeyError:
+            reason = "uproot finds no key of this name"
+        except (UnsupportedError, ValueError, OSError) as err:
+            reason = str(err)
+        used = data is not None and payload is not None and payload.used
+        manifest = payload.manifest if payload is not None and used else None
+        table = None if manifest is None else manifest.table
+        spec = ObjectSpec(name, title, classname, cycle, data, reason, table)
+        yield f"{path}/zarr.json", group_document(encode_node(spec))
+        if manifest is not None:
+            yield from page_items(payload_path(path), payload_spec(manifest.table), manifest)
+
+    def _payload(self, key: uproot.ReadOnlyKey) -> Payload | None:
+        """Read the payload of an object that is large enough to have large arrays."""
+        size, length = int(key.fObjlen), int(key.fNbytes) - int(key.fKeylen)
+        if size < LARGE_ARRAY_BYTES or length <= 0:
+            return None
+        sizes = np.array([size])
+        table = BasketTable(sizes, sizes, sizes, "raw" if size == length else "blocks")
+        offset = int(key.fSeekKey) + int(key.fKeylen)
+        manifest = Manifest(table, np.zeros(1, np.int64), np.array([offset]), np.array([length]))
+        (stored,) = self._store.get_ranges(self._url, [offset], [length])
+        return Payload(manifest, decompress(stored, table.stored, size).tobytes())
 
 
-def object_data(key: uproot.ReadOnlyKey, max_bytes: int = MAX_OBJECT_BYTES) -> dict[str, Any]:
+class Payload:
+    """The uncompressed payload of an object, in which its large arrays are looked for.
+
+    Parameters
+    ----------
+    manifest : Manifest
+        Where it is.
+    content : bytes
+        Its bytes.
+    """
+
+    def __init__(self, manifest: Manifest, content: bytes) -> None:
+        self.manifest = manifest
+        self.content = content
+        self.used = False
+        self._position = 0
+
+    def part(self, array: npt.NDArray[Any]) -> PartData | None:
+        """Find where an array is in the payload, with exactly its bytes; None if it is not."""
+        if array.nbytes < LARGE_ARRAY_BYTES or not ARRAY_DTYPE.fullmatch(array.dtype.str):
+            return None
+        wanted = array.tobytes()
+        # Mostly one array follows the other.
+        offset = self.content.find(wanted, self._position)
+        offset = self.content.find(wanted) if offset < 0 else offset
+        if offset < 0:
+            return None
+        self._position = offset + len(wanted)
+        self.used = True
+        return PartData(array.dtype.str, list(array.shape), offset)
+
+
+def object_data(
+    key: uproot.ReadOnlyKey,
+    max_bytes: int = MAX_OBJECT_BYTES,
+    payload: Payload | None = None,
+    misread: AbstractSet[str] = frozenset(),
+) -> dict[str, Any]:
     """Read an object and turn it into plain data.
 
     Parameters
@@ -80,7 +183,12 @@ def object_data(key: uproot.ReadOnlyKey, max_bytes: int = MAX_OBJECT_BYTES) -> d
     key : uproot.reading.ReadOnlyKey
         Its key.
     max_bytes : int
-        The largest object to take, in bytes without compression.
+        How much to take, in bytes: of the object without compression, or of what is not a part of
+        its payload.
+    payload : Payload, optional
+        Where its large arrays may stay.
+    misread : set of str
+        Classes that uproot misreads.
 
     Returns
     -------
@@ -92,21 +200,21 @@ def object_data(key: uproot.ReadOnlyKey, max_bytes: int = MAX_OBJECT_BYTES) -> d
     UnsupportedError
         If uproot cannot read it, it is too large, or it holds what has no plain form.
     """
-    value = _read(key, max_bytes)
+    value = _read(key, max_bytes, _Encoder(max_bytes, payload, misread))
     data: dict[str, Any] = msgspec.to_builtins(TextData(value) if isinstance(value, str) else value)
     length = len(msgspec.json.encode(data))
     if length > MAX_GROWTH * max_bytes:
         raise UnsupportedError(f"its {length} bytes of JSON are too many")
     try:
-        decode_object(data)
+        decode_object(data, None if payload is None else np.frombuffer(payload.content, np.uint8))
     except ReferenceStoreError as err:
         raise UnsupportedError(str(err)) from err
     return data
 
 
-def _read(key: uproot.ReadOnlyKey, max_bytes: int) -> Value:
+def _read(key: uproot.ReadOnlyKey, max_bytes: int, encoder: _Encoder) -> Value:
     size = int(key.data_uncompressed_bytes)
-    if size > max_bytes:
+    if encoder.payload is None and size > max_bytes:
         raise UnsupportedError(f"its {size} bytes are more than the limit of {max_bytes}")
     try:
         found = key.get()
@@ -115,7 +223,7 @@ def _read(key: uproot.ReadOnlyKey, max_bytes: int) -> Value:
     if isinstance(found, UnknownClass | UnknownClassVersion):
         raise UnsupportedError("the file does not describe its class")
     try:
-        return _Encoder().value(found)
+        return encoder.value(found)
     except ValueError as err:
         raise UnsupportedError(str(err)) from err
 
@@ -132,10 +240,28 @@ def _why(error: BaseException) -> str:
 class _Encoder:
     """Turns one object, with all that it holds, into data."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int, payload: Payload | None, misread: AbstractSet[str]) -> None:
         self._known: dict[int, ObjectData] = {}
         self._ids = 0
         self._depth = 0
+        self._max_bytes = self._left_bytes = max_bytes
+        self.payload = payload
+        self._misread = misread
+
+    def _take(self, size_bytes: int) -> None:
+        """Count what the store itself is to hold; each value is some bytes of JSON at least."""
+        self._left_bytes -= size_bytes
+        if self._left_bytes < 0:
+            raise UnsupportedError(
+                f"more of it than the limit of {self._max_bytes} bytes is not in large arrays"
+            )
+
+    def _array(self, array: npt.NDArray[Any]) -> ArrayData | PartData:
+        part = None if self.payload is None else self.payload.part(array)
+        if part is not None:
+            return part
+        self._take(array.nbytes)
+        return encode_array(array)
 
     def value(self, value: Any) -> Value:
         """Turn anything that uproot gives into data."""
@@ -147,11 +273,12 @@ class _Encoder:
             case float() if type(value) is float:
                 return encode_float(value)
             case str():
+                self._take(len(value))
                 return encode_text(str(value))
             case np.ndarray() if value.dtype == object and value.ndim == 1:
                 return ListData([self._nested(item) for item in value], array=True)
             case np.ndarray() | np.generic():
-                return encode_array(np.asarray(value))
+                return self._array(np.asarray(value))
             case list():
                 return ListData([self._nested(item) for item in value])
             case Container():
@@ -192,6 +319,8 @@ class _Encoder:
     def _model(self, model: Model) -> Value:
         if isinstance(model, UnknownClass | UnknownClassVersion):
             return UnknownData(model.classname, model.class_version)
+        if model.classname in self._misread:
+            raise UnsupportedError(f"uproot misreads the packed reals of class {model.classname}")
         known = self._known.get(id(model))
         if known is not None:
             if known.id is None:

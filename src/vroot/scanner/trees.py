@@ -27,6 +27,7 @@ from vroot.scanner.baskets import BasketList, BasketReader, Located
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 from vroot.scanner.interpretations import interpretation_of, is_bits, is_objects
+from vroot.scanner.packing import PackedClasses, identify_packed
 from vroot.schema import encode_node
 
 __all__ = ["Progress", "TreeScanner"]
@@ -76,6 +77,8 @@ class TreeScanner:
         Finds out how objects are deserialised.
     programs : Programs
         Where the programs go.
+    packed : PackedClasses
+        Classes that uproot misreads where they are not split.
     progress : callable, optional
         Called with a tree's path, branches done, and branches in it.
     """
@@ -85,8 +88,10 @@ class TreeScanner:
         reader: BasketReader,
         discovery: Discovery,
         programs: Programs,
+        packed: PackedClasses,
         progress: Progress | None = None,
     ) -> None:
+        self._packed = packed
         self._reader = reader
         self._discovery = discovery
         self._programs = programs
@@ -129,6 +134,7 @@ class TreeScanner:
             int(tree.uncompressed_bytes),
         )
         yield f"{path}/zarr.json", group_document(encode_node(spec))
+        identify_packed(tree)
         found = list(_branches_of(tree, path, ()))
         by_branch = {id(one.branch): one for one in found}
         manifests = self._reader.manifests([one.baskets for one in found])
@@ -155,7 +161,10 @@ class TreeScanner:
             interpretation = _with_header(interpretation, manifest.table)
         if is_bits(one.branch):
             interpretation = _with_process_numbers(interpretation, manifest.table)
-        if is_objects(one.branch):
+        if _has_objects(one) and self._packed.are_in(one.typename):
+            reason = f"uproot misreads the packed reals of class {one.typename}, or of one in it"
+            interpretation = Unsupported(reason, one.text)
+        elif is_objects(one.branch):
             interpretation = self._discovery.find(tree, one.index, one.text)
         try:
             spec = _spec(one, manifest, counter, interpretation)
@@ -165,6 +174,13 @@ class TreeScanner:
         except ValueError as err:
             spec = _spec(one, manifest, counter, Unsupported(str(err), one.text))
         return spec, manifest
+
+
+def _has_objects(one: _Found) -> bool:
+    """Whether the entries of a branch are whole objects, or lists of them."""
+    content = one.interpretation
+    content = content.content if isinstance(content, AsJagged) else content
+    return is_objects(one.branch) or isinstance(content, AsStridedObjects)
 
 
 def _with_header(interpretation: AsStridedObjects, table: BasketTable) -> AsStridedObjects:

@@ -12,7 +12,7 @@ from vroot.model import DirectorySpec, ObjectSpec
 from vroot.names import component
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 from vroot.scanner.ntuple import ntuple_items
-from vroot.scanner.objects import object_spec
+from vroot.scanner.objects import ObjectScanner
 from vroot.scanner.trees import TreeScanner
 from vroot.schema import encode_node
 
@@ -31,12 +31,15 @@ class Walker:
     ----------
     trees : TreeScanner
         Scans the trees.
+    objects : ObjectScanner
+        Scans what is neither tree nor directory.
     only : str, optional
         The path of the one directory or object that is wanted, without cycle or with it.
     """
 
-    def __init__(self, trees: TreeScanner, only: str | None = None) -> None:
+    def __init__(self, trees: TreeScanner, objects: ObjectScanner, only: str | None = None) -> None:
         self._trees = trees
+        self._objects = objects
         self._only = only
         self._within: list[int] = []
         self.matched = False
@@ -96,7 +99,7 @@ class Walker:
         """Yield the keys and values of one object, which is recorded if it cannot be opened."""
         name, cycle, classname, title = key
         if classname not in (*DIRECTORIES, *TREES, NTUPLE):
-            yield f"{path}/zarr.json", group_document(encode_node(object_spec(directory, key)))
+            yield from self._objects.items(directory, key, path)
             return
         reason = ""
         try:

@@ -18,10 +18,20 @@ from vroot.exceptions import ReferenceStoreError
 from vroot.interpretation_schema import JSON
 from vroot.interpretations import Program
 from vroot.layout import column_arrays
-from vroot.model import BranchSpec, IndexArray, Manifest, Source, Spec
+from vroot.model import (
+    BranchSpec,
+    DirectorySpec,
+    IndexArray,
+    Manifest,
+    NTupleSpec,
+    ObjectSpec,
+    Source,
+    Spec,
+    TreeSpec,
+)
 from vroot.names import RESERVED, component_name
 from vroot.paths import absolute_location, join_url
-from vroot.schema import decode_root, decode_spec
+from vroot.schema import Heading, Node, decode_heading, decode_root, decode_spec
 from vroot.store.local import is_local, local_path
 from vroot.store.packed import unpacked
 from vroot.store.remote import is_remote, read_file
@@ -37,6 +47,14 @@ CONTROL = re.compile(r"[\x00-\x1f]")
 DOCUMENT = "/zarr.json"
 
 Reference = str | tuple[str, int, int]
+
+NODES: dict[type[Spec], Node] = {
+    DirectorySpec: "directory",
+    TreeSpec: "tree",
+    BranchSpec: "branch",
+    NTupleSpec: "ntuple",
+    ObjectSpec: "object",
+}
 
 
 def is_reference_name(name: str) -> bool:
@@ -173,6 +191,33 @@ class References:
             return decode_spec(name, document, self._programs)
         except ReferenceStoreError as err:
             raise ReferenceStoreError(f"{self.location}: {key!r}: {err}") from err
+
+    def heading(self, path: str) -> Heading:
+        """Decode what a listing shows of a node; as `spec`, which says the rest.
+
+        Parameters
+        ----------
+        path : str
+            The path of a node that `children` lists.
+
+        Returns
+        -------
+        vroot.schema.Heading
+            Its kind, name, title, class and cycle.
+
+        Raises
+        ------
+        ReferenceStoreError
+            If its document is malformed.
+        """
+        name = component_name(path.rpartition("/")[2])
+        found = decode_heading(name, self._refs[f"{path}{DOCUMENT}"])
+        if found is not None:
+            return found
+        spec = self.spec(path)
+        node = NODES[type(spec)]
+        cycle = 1 if isinstance(spec, BranchSpec) else spec.cycle
+        return Heading(node, name, spec.title, spec.classname, cycle)
 
     def manifest(self, path: str, spec: BranchSpec) -> Manifest:
         """Collect where the baskets of a branch are.
