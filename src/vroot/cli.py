@@ -31,7 +31,7 @@ from vroot import (
 from vroot.as_uproot import running
 from vroot.exceptions import DeserializationError, KeyInFileError, UnsupportedError, VrootError
 from vroot.filters import regularize_filter
-from vroot.interpretations import Unsupported
+from vroot.interpretations import AsInstances, Unsupported
 from vroot.printing import (
     Column,
     OutputClosedError,
@@ -273,7 +273,11 @@ def _summary(source: str, output: str) -> dict[str, Any]:
         "trees": len(trees),
         "branches": len(branches),
         "baskets": sum(branch.num_baskets for branch in branches),
-        "unsupported_branches": sum(isinstance(b.interpretation, Unsupported) for b in branches),
+        "unsupported_branches": sum(
+            isinstance(b.interpretation, Unsupported)
+            and not isinstance(b.interpretation, AsInstances)
+            for b in branches
+        ),
         "output_bytes": Path(output).stat().st_size,
     }
 

@@ -25,7 +25,15 @@ from vroot.interpretations import (
 from vroot.model import BranchSpec
 from vroot.plan import BasketRange
 
-__all__ = ["ColumnData", "Objects", "Output", "allocate_output", "empty", "inline_objects"]
+__all__ = [
+    "ColumnData",
+    "Kept",
+    "Objects",
+    "Output",
+    "allocate_output",
+    "empty",
+    "inline_objects",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +53,20 @@ class Objects:
     stop: int
 
 
-ColumnData: TypeAlias = Array | Lists | Objects
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A column of objects that the store itself holds.
+
+    Parameters
+    ----------
+    entries : list
+        The objects, as `vroot.objects.data.decode_object` takes them.
+    """
+
+    entries: list[Any]
+
+
+ColumnData: TypeAlias = Array | Lists | Objects | Kept
 
 
 class Output(Protocol):

@@ -48,6 +48,8 @@ __all__ = [
     "encode_array",
     "encode_float",
     "encode_text",
+    "facade_of",
+    "object_array",
 ]
 
 #: How deep objects may be nested.
@@ -256,7 +258,7 @@ INHERITED: dict[str, type[Object]] = {
 }
 
 
-def _facade(data: ObjectData) -> type[Object]:
+def facade_of(data: ObjectData) -> type[Object]:
     """Choose how an object behaves."""
     if data.classname in OWN:
         return OWN[data.classname]
@@ -305,7 +307,7 @@ class _Decoder:
 
     def object(self, data: ObjectData, *, concrete: bool = True) -> Object:
         text = self.value(data.value) if isinstance(data.value, str | TextData) else None
-        made = _facade(data).shell(data.classname, data.version, text)
+        made = facade_of(data).shell(data.classname, data.version, text)
         if data.id is not None:
             if data.id in self._known:
                 raise ValueError(f"two objects have the id {data.id}")
@@ -338,7 +340,7 @@ class _Decoder:
                 return self._array(data)
             case ListData(items, array):
                 values = [self.value(item) for item in items]
-                return _object_array(values) if array else values
+                return object_array(values) if array else values
             case TextData(text, encoded):
                 return text if encoded is None else _text(encoded)
             case FloatData(bits):
@@ -368,7 +370,7 @@ def _bytes(data: ArrayData, length: int) -> bytes:
     return content
 
 
-def _object_array(values: list[Any]) -> AnyArray:
+def object_array(values: list[Any]) -> AnyArray:
     """Make an array of objects, even if they are sequences themselves."""
     array = np.empty(len(values), object)
     for i, value in enumerate(values):
@@ -378,7 +380,7 @@ def _object_array(values: list[Any]) -> AnyArray:
 
 def _content(value: Any) -> AnyArray:
     if isinstance(value, list):
-        return _object_array(value)
+        return object_array(value)
     if not isinstance(value, np.ndarray):
         raise TypeError(f"a container cannot have {type(value).__name__}")
     return value

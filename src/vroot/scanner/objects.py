@@ -36,7 +36,7 @@ from vroot.objects.data import (
 )
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 
-__all__ = ["MAX_OBJECT_BYTES", "object_data", "object_spec"]
+__all__ = ["MAX_OBJECT_BYTES", "entry_data", "object_data", "object_spec"]
 
 #: The largest object that a store takes in, in bytes without compression.
 MAX_OBJECT_BYTES = 4 << 20
@@ -100,6 +100,32 @@ def object_data(key: uproot.ReadOnlyKey, max_bytes: int = MAX_OBJECT_BYTES) -> d
     try:
         decode_object(data)
     except ReferenceStoreError as err:
+        raise UnsupportedError(str(err)) from err
+    return data
+
+
+def entry_data(entry: Any) -> Any:
+    """Turn an entry of a branch, as an object, into plain data.
+
+    Parameters
+    ----------
+    entry : object
+        What uproot makes of it.
+
+    Returns
+    -------
+    object
+        What `vroot.objects.data.decode_object` takes.
+
+    Raises
+    ------
+    UnsupportedError
+        If it holds what has no plain form.
+    """
+    try:
+        data: Any = msgspec.to_builtins(_Encoder().value(entry))
+        decode_object(data)
+    except (ReferenceStoreError, ValueError) as err:
         raise UnsupportedError(str(err)) from err
     return data
 
