@@ -93,7 +93,7 @@ class AsDtype(Base, omit_defaults=True, tag_field="kind", tag="flat"):
         """Give an interpretation that fills an array of yours, see `AsDtypeInPlace`."""
         from vroot.in_place import AsDtypeInPlace  # noqa: PLC0415  # it is made of this class
 
-        return AsDtypeInPlace(array, self.from_dtype)
+        return AsDtypeInPlace(self.from_dtype, to_fill=array)
 
 
 class _Packed(Base, omit_defaults=True):

@@ -13,6 +13,7 @@ from vroot.decode.interpretation import Array, Buffers, Decoded, Lists
 from vroot.decode.join import join_buffers
 from vroot.decode.offsets import Offsets, SharedOffsets
 from vroot.dtypes import split_dtype
+from vroot.in_place import AsDtypeInPlace
 from vroot.interpretations import (
     AsBits,
     AsInline,
@@ -115,6 +116,8 @@ def allocate_output(
             return _ObjectsOutput(program, entries)
         case AsBits():
             return _FlatOutput(np.empty(entries, np.uint32))
+        case AsDtypeInPlace() as in_place:
+            return _FlatOutput(in_place.allocate(entries))
         case numerical:
             return _FlatOutput(empty(numerical, entries))  # type: ignore[arg-type]  # Unsupported is never planned
 
