@@ -76,6 +76,8 @@ class Options:
         tree by the names of the parameters that they become.
     array_cache : MutableMapping, optional
         Arrays that have been read.
+    even_closed : bool
+        Whether to read although the file is closed.
     """
 
     library: LibraryName = "ak"
@@ -83,6 +85,7 @@ class Options:
     executor: Executor | None = None
     ak_add_doc: AddDoc = False
     array_cache: MutableMapping[str, Any] | None = None
+    even_closed: bool = False
 
 
 def ak_doc(of: HasBranches, ak_add_doc: AddDoc) -> dict[str, Any]:
@@ -226,7 +229,13 @@ def read_columns_of(
     leaves = _leaves_by_path(branches, options.library)
     arrays = _cached(leaves, entries, options)
     missing = {path: leaf for path, leaf in leaves.items() if path not in arrays}
-    data = file.read(list(missing.values()), *entries, options.executor, cache)
+    data = file.read(
+        list(missing.values()),
+        *entries,
+        options.executor,
+        cache,
+        even_closed=options.even_closed,
+    )
     for (path, leaf), values in zip(missing.items(), data, strict=True):
         array = to_library(leaf._spec.interpretation, values, options.library, entries[0])
         arrays[path] = array

@@ -242,15 +242,24 @@ class _Maker:
         of = self._class(classname, within)
         if name in of.members:
             return of.members[name]
-        found = (self._member(base, name, (*within, classname)) for base in of.bases)
+        found = (self._member(base, name, (*within, classname)) for base in reversed(of.bases))
         return next((kind for kind in found if kind is not None), None)
 
     def _part(
         self, classname: str, columns: Mapping[str, Sequence[Any]], within: tuple[str, ...]
     ) -> _Part:
+        """Say what a class and its bases have of the columns, each of which belongs to one.
+
+        Of members of one name a record has only that of the class that comes last; the others are
+        not there, rather than wrong.
+        """
         of = self._class(classname, within)
-        bases = [self._part(base, columns, (*within, classname)) for base in of.bases]
         own = {name: columns[name] for name in of.members if name in columns}
+        left = {name: column for name, column in columns.items() if name not in own}
+        bases: list[_Part] = []
+        for base in reversed(of.bases):
+            bases.insert(0, self._part(base, left, (*within, classname)))
+            left = {name: column for name, column in left.items() if name not in bases[0].claimed}
         data = ObjectData(classname, of.version, [base.data for base in bases])
         return _Part(data, bases, own)
 
