@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from vroot.as_uproot.registration import cannot_be_awkward
 from vroot.cache import copied
 from vroot.engine import BasketCache
+from vroot.exceptions import VrootError
 from vroot.in_place import AsDtypeInPlace
-from vroot.interpretations import AsBits, AsGrouped, AsJagged
+from vroot.interpretations import AsBits, AsGrouped, AsInstances, AsJagged
 from vroot.language import Computed
 from vroot.library import How, LibraryName, group, to_library
 
@@ -237,7 +239,11 @@ def read_columns_of(
         even_closed=options.even_closed,
     )
     for (path, leaf), values in zip(missing.items(), data, strict=True):
-        array = to_library(leaf._spec.interpretation, values, options.library, entries[0])
+        try:
+            array = to_library(leaf._spec.interpretation, values, options.library, entries[0])
+        except VrootError as err:
+            err.add_note(f"in branch {leaf.object_path!r} of {file.file_path}")
+            raise
         arrays[path] = array
         if options.array_cache is not None and not _in_place(leaf):
             options.array_cache[_cache_key(leaf, entries, options)] = copied(array)
@@ -246,7 +252,13 @@ def read_columns_of(
 
 
 def _leaves_by_path(branches: Sequence[TBranch], library: LibraryName) -> dict[str, TBranch]:
-    """The branches that hold the data, each of which can be read in one way only."""
+    """The branches that hold the data, each of which can be read in one way only.
+
+    Raises
+    ------
+    ValueError, TypeError, CannotBeAwkward
+        If one cannot be read so.
+    """
     leaves: dict[str, TBranch] = {}
     for leaf in (leaf for branch in branches for leaf in leaves_of(branch)):
         given = leaf._spec.interpretation
@@ -255,6 +267,11 @@ def _leaves_by_path(branches: Sequence[TBranch], library: LibraryName) -> dict[s
             raise ValueError(
                 f"branch {leaf.object_path!r} cannot be read with several interpretations at once: "
                 f"{known!r} and {given!r}"
+            )
+        if isinstance(given, AsInstances) and library != "np":
+            raise cannot_be_awkward(
+                f"branch {leaf.object_path!r} has no Awkward Array, because of {given.reason}: use "
+                f'library="np"\nin file {leaf.file.file_path}'
             )
         if _in_place(leaf) and library != "np":
             raise TypeError(

@@ -31,7 +31,7 @@ from vroot.interpretations import (
     Interpretation,
     Unsupported,
 )
-from vroot.objects.data import decode_object, object_array
+from vroot.objects.data import decode_objects, object_array
 from vroot.objects.instances import instances, structs
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def to_library(
     ----------
     interpretation : Interpretation
         What the column is.
-    data : ndarray, Lists or Objects
+    data : ndarray, Lists, Objects or Kept
         Its values, native.
     library : "ak", "np" or "pd"
         What to make of it.
@@ -168,7 +168,7 @@ def form_of(interpretation: Interpretation) -> ak.forms.Form:
 def _to_numpy(interpretation: Interpretation, data: ColumnData) -> npt.NDArray[Any]:
     content = interpretation.content if isinstance(interpretation, AsJagged) else interpretation
     if isinstance(data, Kept):
-        return object_array([decode_object(entry) for entry in data.entries])
+        return object_array(decode_objects(data.entries))
     if isinstance(data, Objects):
         return _instances(interpretation, data)
     if isinstance(data, Lists):
@@ -181,13 +181,8 @@ def _to_numpy(interpretation: Interpretation, data: ColumnData) -> npt.NDArray[A
 def _instances(interpretation: Interpretation, data: Objects) -> npt.NDArray[Any]:
     """Python objects of the classes that the store tells of."""
     layout = _to_awkward(interpretation, data).layout
-    objects_json = (
-        interpretation.program.objects_json
-        if isinstance(interpretation, AsObjects)
-        else interpretation.objects_json
-        if isinstance(interpretation, AsInline)
-        else ""
-    )
+    kept = interpretation.program if isinstance(interpretation, AsObjects) else interpretation
+    objects_json = getattr(kept, "objects_json", "")
     if not objects_json:
         raise UnsupportedError(
             f'what {interpretation!r} is in Python, for library="np", is not in the store: scan '
@@ -216,14 +211,9 @@ def _form_json(interpretation: AsObjects | AsInline) -> str:
 def _to_awkward(interpretation: Interpretation, data: ColumnData) -> ak.Array:
     import awkward as ak  # opening and listing a store starts without it
 
-    if isinstance(data, Kept):
-        raise cannot_be_awkward(
-            f"{interpretation!r} has no Awkward Array, nor a Series, because of its "
-            f'{getattr(interpretation, "reason", "classes")}: use library="np"'
-        )
-    if isinstance(data, Objects):
-        if not isinstance(interpretation, AsObjects | AsInline):
-            raise UnsupportedError(f"{interpretation!r} is not of objects")
+    if isinstance(data, Objects | Kept):
+        if isinstance(data, Kept) or not isinstance(interpretation, AsObjects | AsInline):
+            raise UnsupportedError(f"{interpretation!r} has no Awkward Array")
         return ak.Array(_objects(interpretation, data))
     content = interpretation.content if isinstance(interpretation, AsJagged) else interpretation
     if not isinstance(data, Lists):

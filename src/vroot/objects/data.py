@@ -6,6 +6,7 @@ import base64
 import math
 import re
 import struct
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -45,6 +46,7 @@ __all__ = [
     "UnknownData",
     "Value",
     "decode_object",
+    "decode_objects",
     "encode_array",
     "encode_float",
     "encode_text",
@@ -278,10 +280,10 @@ def _inherited(data: ObjectData | UnknownData) -> type[Object] | None:
 class _Decoder:
     """Makes the objects of one tree of data; a reference is to what stands before it."""
 
-    def __init__(self) -> None:
+    def __init__(self, left_bytes: int = MAX_ARRAYS_BYTES) -> None:
         self._known: dict[int, Object] = {}
         self._made: list[tuple[Object, bool]] = []
-        self._left_bytes = MAX_ARRAYS_BYTES
+        self.left_bytes = left_bytes
 
     def _array(self, data: ArrayData) -> Any:
         if not ARRAY_DTYPE.fullmatch(data.dtype):
@@ -290,8 +292,8 @@ class _Decoder:
             raise ValueError(f"no shape of an array: {data.shape}")
         dtype = np.dtype(data.dtype)
         length = math.prod(data.shape) * dtype.itemsize
-        self._left_bytes -= length
-        if self._left_bytes < 0:
+        self.left_bytes -= length
+        if self.left_bytes < 0:
             raise ValueError(f"its arrays have more than {MAX_ARRAYS_BYTES} bytes")
         # The bytes stay as they are, and read-only; NumPy turns the empty shape into a scalar.
         array = np.frombuffer(_bytes(data, length), dtype)
@@ -431,11 +433,37 @@ def decode_object(data: dict[str, Any]) -> Any:
     ReferenceStoreError
         If the data are malformed or contradict themselves.
     """
-    decoder = _Decoder()
-    try:
-        _check_depth(data)
-        made = decoder.value(msgspec.convert(data, Value))
-        decoder.check()
-    except (ValueError, TypeError, OverflowError, zstandard.ZstdError) as err:
-        raise ReferenceStoreError(f"the data of an object are malformed: {err}") from err
+    (made,) = decode_objects([data])
     return made
+
+
+def decode_objects(entries: Iterable[Any]) -> list[Any]:
+    """Make several objects, which know nothing of each other.
+
+    Parameters
+    ----------
+    entries : iterable
+        As `decode_object` takes them, or values without objects.
+
+    Returns
+    -------
+    list
+        The objects.
+
+    Raises
+    ------
+    ReferenceStoreError
+        If the data are malformed, contradict themselves, or hold too much.
+    """
+    found = []
+    left_bytes = MAX_ARRAYS_BYTES
+    for data in entries:
+        decoder = _Decoder(left_bytes)
+        try:
+            _check_depth(data)
+            found.append(decoder.value(msgspec.convert(data, Value)))
+            decoder.check()
+        except (ValueError, TypeError, OverflowError, zstandard.ZstdError) as err:
+            raise ReferenceStoreError(f"the data of an object are malformed: {err}") from err
+        left_bytes = decoder.left_bytes
+    return found

@@ -79,6 +79,9 @@ Values: TypeAlias = "AnyArray | list[Any]"
 
 PLAIN = Kind()
 
+#: How many objects may be made of no bytes at all: a false store could announce any number.
+MAX_EMPTY = 1 << 20
+
 #: Members that are what the object itself consists of.
 OWN_VALUES = {"TRef": "ref", "TRefArray": "refs"}
 
@@ -174,6 +177,8 @@ class _Maker:
     def values(self, layout: Any, kind: Kind | None) -> Values:
         """Give one value an item of the layout: an array if they are numbers, else a list."""
         kind = kind or PLAIN
+        if len(layout) > MAX_EMPTY and not layout.nbytes:
+            raise ValueError(f"{len(layout)} objects without anything in them are too many")
         if layout.is_indexed:
             return self.values(layout.project(), kind)
         if layout.is_unknown:
