@@ -43,6 +43,12 @@ class AsDtypeInPlace(AsDtype, tag_field="kind", tag="in_place"):
                 f"{array.shape}"
             )
 
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and self.to_fill is getattr(other, "to_fill", None)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.from_dtype, id(self.to_fill)))
+
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
         """Dtype of one entry in memory, with its shape."""

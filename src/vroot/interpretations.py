@@ -69,6 +69,18 @@ class AsDtype(Base, omit_defaults=True, tag_field="kind", tag="flat"):
                     f"the shapes or the fields of {self.from_dtype} and {self.to_dtype} differ"
                 )
 
+    # NumPy takes None for the dtype of floats: the fields must not be compared one by one.
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, AsDtype)
+            and type(other) is type(self)
+            and self.from_dtype == other.from_dtype
+            and self.numpy_dtype == other.numpy_dtype
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.from_dtype, self.numpy_dtype))
+
     def __repr__(self) -> str:
         if self.to_dtype is None:
             return f"AsDtype({str(self.from_dtype)!r})"
