@@ -179,7 +179,7 @@ class _Maker:
         kind = kind or PLAIN
         if len(layout) > MAX_EMPTY and not layout.nbytes:
             raise ValueError(f"{len(layout)} objects without anything in them are too many")
-        if layout.is_indexed:
+        if layout.is_indexed and not layout.is_option:
             return self.values(layout.project(), kind)
         if layout.is_unknown:
             return np.zeros(len(layout))
