@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import awkward as ak
 import numpy as np
 import pytest
 
@@ -122,11 +123,41 @@ def test_in_place() -> None:
     assert runs[:5].tolist() == [148031] * 5
 
 
-def test_virtual_arrays_after_the_file() -> None:
+def test_branches_after_the_file() -> None:
+    log: list[Any] = []
+    with opened("uproot-Zmumu.root") as file:
+        tree = file["events"]
+        eager = tree.arrays()
+        virtual = tree.arrays(virtual=True, access_log=log)
+    assert log == []
+    assert ak.materialize(virtual).layout.is_equal_to(eager.layout)
+    assert len(log) == 21
+    assert {each.branch for each in log} == set(tree.keys())
+
+
+def test_fields_after_the_file() -> None:
     log: list[Any] = []
     with opened("test_stl_containers_rntuple_v1-0-0-0.root") as file:
         eager = file["ntuple"].arrays()
         virtual = file["ntuple"].arrays(virtual=True, access_log=log)
     assert log == []
-    assert virtual.tolist() == eager.tolist()
+    assert ak.to_packed(virtual).layout.is_equal_to(ak.to_packed(eager).layout)
     assert len(log) == 44
+    log.clear()
+    with opened("test_stl_containers_rntuple_v1-0-0-0.root") as file:
+        text = file["ntuple"]["string"].array()
+        later = file["ntuple"]["string"].array(virtual=True, access_log=log)
+    assert log == []
+    assert later.tolist() == text.tolist()
+    assert len(log) == 2
+
+
+def test_columns_read_as_something_else() -> None:
+    with opened("uproot-Zmumu.root")["events"] as events:
+        numbers = events["Run"].array("i4", library="np")
+        assert numbers[:3].tolist() == [148031] * 3
+        reals = events["Run"].array(
+            uproot.AsDtype(np.dtype(">i4"), np.dtype("float32")), library="np"
+        )
+        assert reals.dtype == np.float32
+        assert reals.tolist() == numbers.tolist()

@@ -285,9 +285,9 @@ def test_only_what_is_needed_is_read_at_once(trees: Any, monkeypatch: pytest.Mon
     asked: list[list[str]] = []
     read = vroot.file.File.read
 
-    def spy(self: Any, branches: Any, *args: Any) -> Any:
+    def spy(self: Any, branches: Any, *args: Any, **options: Any) -> Any:
         asked.append([branch.name for branch in branches])
-        return read(self, branches, *args)
+        return read(self, branches, *args, **options)
 
     monkeypatch.setattr(vroot.file.File, "read", spy)
     tree = trees[0]

@@ -19,7 +19,7 @@ from vroot.decode.forth import run_program
 from vroot.exceptions import UnsupportedError, VrootError
 from vroot.interpretations import Program
 from vroot.scanner.discovery import LENGTH_BYTES, Answer, Question, Settings
-from vroot.scanner.guard import UPROOT_ERRORS, describe
+from vroot.scanner.guard import UPROOT_ERRORS, describe, without_addresses
 from vroot.scanner.object_types import object_types
 from vroot.scanner.objects import entry_data
 
@@ -95,7 +95,8 @@ def _find(branch: uproot.TBranch, inline_limit_bytes: int) -> Answer:
         cause = err if isinstance(err, CannotBeAwkward) else err.__cause__
         if not isinstance(cause, CannotBeAwkward):
             raise
-        return _instances(branch, str(cause.because), inline_limit_bytes)
+        because = without_addresses(" ".join(str(cause.because).split()))
+        return _instances(branch, because, inline_limit_bytes)
 
 
 def _find_awkward(branch: uproot.TBranch, inline_limit_bytes: int) -> Answer:
