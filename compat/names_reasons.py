@@ -7,7 +7,7 @@ INTERNAL = ("hook_*", "no_inherit", "postprocess", "class_*", "read_*")
 
 _BYTES = "the bytes of ROOT are parsed when the file is scanned, not when it is read"
 _HANDLES = "a store keeps where the baskets are, not these numbers of the file"
-_OWN = "arrays are read as the store says; there are no interpretations of the user's own"
+_OWN = "the store says how objects are read; what users may give is of numbers, lists and strings"
 _NO_CACHE = "nothing is cached in a file"
 _BASKETS = "baskets are read in one plan with the others, not one by one"
 _WRITING = "vroot only reads"
@@ -21,8 +21,7 @@ ABSENT = {
     # --- interpretations
     "uproot.*As*.basket_array*": _DERIVED,
     "uproot.*As*.final_array": _DERIVED,
-    "uproot.*As*.inplace": _OWN,
-    "uproot.*As*.reshape": _OWN,
+    "uproot.*As*.reshape": "an interpretation does not change: make another AsDtype",
     "uproot.*As*.simplify": _DERIVED,
     "uproot.*As*.original": _DERIVED,
     "uproot.*As*.branch": "an interpretation is plain data: it belongs to no branch",
@@ -62,7 +61,6 @@ ABSENT = {
     "uproot.interpretation.*Array": _DERIVED,
     "uproot.interpretation.*.fast_divide": _DERIVED,
     "uproot.interpretation.*.CannotBe*": _BYTES,
-    "uproot.interpretation.*.AsDtypeInPlace*": _OWN,
     "uproot.interpretation.*.AsSTLBits*": "std::bitset is read, under the name AsObjects",
     "uproot.interpretation.*.TruncatedNumerical*": "the base class has no name here",
     "uproot.model.*Model.*": _BYTES,

@@ -37,9 +37,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     numbers: list[int] = []
     original = File.read
 
-    def counting(self: File, branches: Any, *args: Any) -> Any:
+    def counting(self: File, branches: Any, *args: Any, **options: Any) -> Any:
         numbers.append(len(branches))
-        return original(self, branches, *args)
+        return original(self, branches, *args, **options)
 
     monkeypatch.setattr(File, "read", counting)
     return numbers
@@ -198,9 +198,9 @@ def test_ntuple_cache(ntuple: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces: list[int] = []
     original = File.fetch
 
-    def counting(self: File, wanted: Any, executor: Any) -> None:
+    def counting(self: File, wanted: Any, executor: Any, **options: Any) -> None:
         pieces.append(len(wanted))
-        original(self, wanted, executor)
+        original(self, wanted, executor, **options)
 
     monkeypatch.setattr(File, "fetch", counting)
     fields = vroot.open(vroot.scan(ntuple), array_cache="1 MB")["data"]

@@ -204,9 +204,9 @@ def test_only_what_is_touched_is_read(
     read: list[str] = []
     original = vroot.File.read
 
-    def counting(self: Any, branches: Any, *arguments: Any) -> Any:
+    def counting(self: Any, branches: Any, *arguments: Any, **options: Any) -> Any:
         read.extend(branch.name for branch in branches)
-        return original(self, branches, *arguments)
+        return original(self, branches, *arguments, **options)
 
     monkeypatch.setattr(vroot.File, "read", counting)
     ours, theirs = vroot.dask(f"{refs}:Events"), uproot.dask(f"{zlib_file}:Events")

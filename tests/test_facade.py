@@ -335,8 +335,6 @@ def test_not_yet_supported_is_said(refs: Path) -> None:
         file["Events"].arrays(library="cupy")
     with pytest.raises(UnsupportedError, match="language"):
         file["Events"].arrays(["run"], language="C++")
-    with pytest.raises(UnsupportedError, match="cannot be read as"):
-        file["Events/run"].array(vroot.AsDtype(np.dtype(">f4")))
 
 
 def test_empty_tree(refs: Path, zlib_file: Path) -> None:

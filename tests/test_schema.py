@@ -74,7 +74,7 @@ def strided(draw: st.DrawFn) -> kinds.AsStridedObjects:
 FORMS = st.dictionaries(TEXT, COUNT | TEXT | st.lists(TEXT), max_size=3).map(
     lambda form: msgspec.json.encode(form).decode()
 )
-PROGRAMS = st.builds(Program, TEXT, FORMS)
+PROGRAMS = st.builds(Program, TEXT, FORMS, st.just("") | FORMS)
 NUMERICAL: st.SearchStrategy[kinds.Numerical] = flats() | packed() | strided()
 INTERPRETATIONS: st.SearchStrategy[Interpretation] = (
     NUMERICAL
@@ -84,8 +84,13 @@ INTERPRETATIONS: st.SearchStrategy[Interpretation] = (
     | st.builds(kinds.AsObjects, PROGRAMS, TEXT)
     | st.builds(kinds.AsGrouped, TEXT)
     | st.builds(
-        kinds.AsInline, FORMS, st.dictionaries(TEXT, st.binary(max_size=9), max_size=3), TEXT
+        kinds.AsInline,
+        FORMS,
+        st.dictionaries(TEXT, st.binary(max_size=9), max_size=3),
+        TEXT,
+        st.just("") | FORMS,
     )
+    | st.builds(kinds.AsInstances, TEXT, TEXT, st.booleans(), st.lists(COUNT | TEXT, max_size=3))
     | st.builds(Unsupported, TEXT, TEXT, st.booleans())
 )
 

@@ -165,9 +165,30 @@ def test_errors_at_the_touch(zlib_file: Path, tmp_path: Path) -> None:
     with pytest.raises(ShortReadError) as caught:
         ak.materialize(arrays.met)
     assert "Events;1:met" in "".join(caught.value.__notes__)
-    tree.file.close()
-    with pytest.raises(ClosedFileError, match="is closed"):
-        ak.materialize(arrays.run)
+
+
+def test_arrays_outlive_the_file(refs: Path, ntuple_file: Path) -> None:
+    for store, name in ((refs, "Events"), (vroot.scan(ntuple_file), "data")):
+        with vroot.open(store) as file:
+            eager = file[name].arrays()
+            virtual = file[name].arrays(virtual=True)
+            columns = file[name]
+        assert virtual.tolist() == eager.tolist()
+        with pytest.raises(ClosedFileError, match="is closed"):
+            columns.arrays(virtual=True)
+        with pytest.raises(ClosedFileError, match="is closed"):
+            columns.arrays()
+
+
+def test_field_outlives_the_file(ntuple_file: Path) -> None:
+    log: list[Any] = []
+    with vroot.open(vroot.scan(ntuple_file)) as file:
+        field = next(iter(file["data"].values()))
+        eager = field.array()
+        virtual = field.array(virtual=True, access_log=log)
+    assert log == []
+    assert virtual.tolist() == eager.tolist()
+    assert log != []
 
 
 # --- RNTuples

@@ -7,14 +7,29 @@ from concurrent.futures import Executor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from vroot.cache import ArrayCache, regularize_array_cache
 from vroot.engine import Column
-from vroot.exceptions import ReferenceStoreError, UnsupportedError
+from vroot.exceptions import (
+    CorruptBasketError,
+    DeserializationError,
+    ReferenceStoreError,
+    UnsupportedError,
+)
 from vroot.grouping import AddDoc, Options, read_one
 from vroot.has_branches import HasBranches
-from vroot.interpretations import AsGroup, AsGrouped, Interpretation
+from vroot.interpretation_base import Base
+from vroot.interpretations import (
+    AsDtype,
+    AsGroup,
+    AsGrouped,
+    AsInline,
+    Interpretation,
+    Unsupported,
+)
 from vroot.library import regularize_library
 from vroot.model import BranchSpec
 from vroot.names import component_name
@@ -244,9 +259,50 @@ class TBranch(HasBranches):
             this = this._branch(text)
         return this if isinstance(this, TBranch) else None
 
+    def interpreted(self, given: Interpretation | npt.DTypeLike) -> TBranch:
+        """Give this branch with another interpretation, which decodes the same bytes.
+
+        Parameters
+        ----------
+        given : Interpretation or dtype
+            What the bytes mean; as in uproot, a dtype is taken as big-endian.
+
+        Returns
+        -------
+        TBranch
+            The branch itself if that is its interpretation.
+
+        Raises
+        ------
+        UnsupportedError
+            If there are no bytes to be decoded in the store, or nothing that decodes them.
+        DeserializationError
+            If the sizes of the baskets do not fit.
+        """
+        if not isinstance(given, Base):
+            given = AsDtype(np.dtype(given).newbyteorder(">"))
+        if given == self.interpretation:
+            return self
+        without_bytes = Unsupported | AsGrouped | AsInline
+        if isinstance(given, without_bytes) or isinstance(self.interpretation, without_bytes):
+            raise UnsupportedError(
+                f"branch {self.object_path!r} is stored as {self.interpretation!r} and cannot be "
+                f"read as {given!r}"
+            )
+        other = TBranch(self._parent, self._text)
+        try:
+            other._spec = msgspec.structs.replace(self._spec, interpretation=given)
+        except ValueError as err:
+            raise DeserializationError(
+                f"branch {self.object_path!r}: {err}\nin file {self._file.file_path}"
+            ) from err
+        # Where the baskets are is found by the interpretation that the store has.
+        other.column = Column(self.object_path, other._spec, self.column.manifest, self._counter())
+        return other
+
     def array(
         self,
-        interpretation: Interpretation | None = None,
+        interpretation: Interpretation | npt.DTypeLike | None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         *,
@@ -260,8 +316,8 @@ class TBranch(HasBranches):
 
         Parameters
         ----------
-        interpretation : Interpretation, optional
-            The branch's own; another one is not supported.
+        interpretation : Interpretation or dtype, optional
+            What the bytes mean, instead of what the branch says, see `interpreted`.
         entry_start, entry_stop : int, optional
             Half-open range of entries; negative ones count from the end.
         decompression_executor, interpretation_executor : Executor, optional
@@ -283,14 +339,12 @@ class TBranch(HasBranches):
         ------
         UnsupportedError
             If the branch cannot be read, with the reason.
+        DeserializationError
+            If the bytes do not fit the interpretation.
         CorruptBasketError
             If a basket is damaged.
         """
-        if interpretation is not None and interpretation != self.interpretation:
-            raise UnsupportedError(
-                f"branch {self.object_path!r} is stored as {self.interpretation!r} and cannot be "
-                f"read as {interpretation!r}"
-            )
+        branch = self if interpretation is None else self.interpreted(interpretation)
         start, stop = regularize_entry_range(self.num_entries, entry_start, entry_stop)
         options = Options(
             regularize_library(library),
@@ -298,7 +352,12 @@ class TBranch(HasBranches):
             ak_add_doc=ak_add_doc,
             array_cache=regularize_array_cache(array_cache, self._file),
         )
-        return read_one(self, (start, stop), options)
+        try:
+            return read_one(branch, (start, stop), options)
+        except CorruptBasketError as err:
+            if branch is not self:
+                err.add_note(f"read as {interpretation!r}; it is stored as {self.interpretation!r}")
+            raise
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.array(library="np")

@@ -31,7 +31,7 @@ from vroot import (
 from vroot.as_uproot import running
 from vroot.exceptions import DeserializationError, KeyInFileError, UnsupportedError, VrootError
 from vroot.filters import regularize_filter
-from vroot.interpretations import Unsupported
+from vroot.interpretations import AsInstances, Unsupported
 from vroot.model import BranchSpec, DirectorySpec, ObjectSpec, Spec, TreeSpec
 from vroot.printing import (
     Column,
@@ -279,7 +279,11 @@ def _summary(source: str, output: str) -> dict[str, Any]:
         "trees": sum(isinstance(spec, TreeSpec) for spec in specs),
         "branches": len(branches),
         "baskets": sum(len(branch.baskets) for branch in branches),
-        "unsupported_branches": sum(isinstance(b.interpretation, Unsupported) for b in branches),
+        "unsupported_branches": sum(
+            isinstance(b.interpretation, Unsupported)
+            and not isinstance(b.interpretation, AsInstances)
+            for b in branches
+        ),
         "objects": len(objects),
         "unsupported_objects": sum(spec.data is None for spec in objects),
         "output_bytes": Path(output).stat().st_size,

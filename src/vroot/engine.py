@@ -13,10 +13,17 @@ from vroot.decode.basket import Basket, split_basket
 from vroot.decode.compression import decompress
 from vroot.decode.interpretation import Array, Decoded, Lists, decode_basket
 from vroot.decode.offsets import SharedOffsets
-from vroot.decode.output import ColumnData, Output, allocate_output, inline_objects
+from vroot.decode.output import ColumnData, Kept, Output, allocate_output, inline_objects
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError, UnsupportedError
 from vroot.fetch import Piece
-from vroot.interpretations import AsDtype, AsGrouped, AsInline, AsJagged, Unsupported
+from vroot.interpretations import (
+    AsDtype,
+    AsGrouped,
+    AsInline,
+    AsInstances,
+    AsJagged,
+    Unsupported,
+)
 from vroot.model import BranchSpec, Manifest
 from vroot.plan import BasketRange, baskets_of_range
 
@@ -181,6 +188,13 @@ def _allocate(column: Column, parts: list[BasketRange], shared: SharedOffsets) -
 def _without_reading(column: Column, start: int, stop: int) -> ColumnData | None:
     """Give what the store itself holds of a column, and refuse what it does not represent."""
     match column.spec.interpretation:
+        case AsInstances(entries=entries):
+            if len(entries) != column.spec.num_entries:
+                raise ReferenceStoreError(
+                    f"branch {column.path!r}: the store holds {len(entries)} of its "
+                    f"{column.spec.num_entries} entries"
+                )
+            return Kept(entries[start:stop])
         case Unsupported(reason):
             raise UnsupportedError(f"branch {column.path!r} cannot be read: {reason}")
         case AsGrouped():

@@ -138,6 +138,8 @@ class File(Directory):
         entry_stop: int,
         executor: Executor | None = None,
         cache: BasketCache | None = None,
+        *,
+        even_closed: bool = False,
     ) -> list[Any]:
         """Read a range of entries of branches together.
 
@@ -151,6 +153,8 @@ class File(Directory):
             Decodes the baskets.
         cache : BasketCache, optional
             See `vroot.engine.read_columns`.
+        even_closed : bool
+            As in `fetch`.
 
         Returns
         -------
@@ -162,14 +166,24 @@ class File(Directory):
         ClosedFileError
             If the file is closed.
         """
+        if not even_closed:
+            self.check_open()
+        columns = [branch.column for branch in branches]
+        fetch = partial(self.fetch, executor=executor, even_closed=even_closed)
+        return read_columns(columns, entry_start, entry_stop, fetch, cache)
+
+    def check_open(self) -> None:
+        """Raise a `ClosedFileError` if the file is closed."""
         if self._closed:
             raise ClosedFileError(f"{self._file_path} is closed")
-        columns = [branch.column for branch in branches]
-        return read_columns(
-            columns, entry_start, entry_stop, partial(self.fetch, executor=executor), cache
-        )
 
-    def fetch(self, pieces: Sequence[Piece], executor: Executor | None = None) -> None:
+    def fetch(
+        self,
+        pieces: Sequence[Piece],
+        executor: Executor | None = None,
+        *,
+        even_closed: bool = False,
+    ) -> None:
         """Fetch byte ranges of the sources, and use each.
 
         Parameters
@@ -178,14 +192,17 @@ class File(Directory):
             What is wanted, and what is to be done with it.
         executor : Executor, optional
             Runs that.
+        even_closed : bool
+            Whether to do it although the file is closed: virtual arrays that were made before
+            outlive that, since no handle is ever left open.
 
         Raises
         ------
         ClosedFileError
             If the file is closed.
         """
-        if self._closed:
-            raise ClosedFileError(f"{self._file_path} is closed")
+        if not even_closed:
+            self.check_open()
         fetch(
             pieces,
             urls=self._sources.urls,

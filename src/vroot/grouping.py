@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from vroot.as_uproot.registration import cannot_be_awkward
 from vroot.cache import copied
 from vroot.engine import BasketCache
-from vroot.interpretations import AsBits, AsGrouped, AsJagged
+from vroot.exceptions import VrootError
+from vroot.in_place import AsDtypeInPlace
+from vroot.interpretations import AsBits, AsGrouped, AsInstances, AsJagged
 from vroot.language import Computed
 from vroot.library import How, LibraryName, group, to_library
 
@@ -75,6 +78,8 @@ class Options:
         tree by the names of the parameters that they become.
     array_cache : MutableMapping, optional
         Arrays that have been read.
+    even_closed : bool
+        Whether to read although the file is closed.
     """
 
     library: LibraryName = "ak"
@@ -82,6 +87,7 @@ class Options:
     executor: Executor | None = None
     ak_add_doc: AddDoc = False
     array_cache: MutableMapping[str, Any] | None = None
+    even_closed: bool = False
 
 
 def ak_doc(of: HasBranches, ak_add_doc: AddDoc) -> dict[str, Any]:
@@ -222,17 +228,61 @@ def read_columns_of(
     callable
         From one of the branches to its array.
     """
-    leaves = {leaf._path: leaf for branch in branches for leaf in leaves_of(branch)}
+    leaves = _leaves_by_path(branches, options.library)
     arrays = _cached(leaves, entries, options)
     missing = {path: leaf for path, leaf in leaves.items() if path not in arrays}
-    data = file.read(list(missing.values()), *entries, options.executor, cache)
+    data = file.read(
+        list(missing.values()),
+        *entries,
+        options.executor,
+        cache,
+        even_closed=options.even_closed,
+    )
     for (path, leaf), values in zip(missing.items(), data, strict=True):
-        array = to_library(leaf._spec.interpretation, values, options.library, entries[0])
+        try:
+            array = to_library(leaf._spec.interpretation, values, options.library, entries[0])
+        except VrootError as err:
+            err.add_note(f"in branch {leaf.object_path!r} of {file.file_path}")
+            raise
         arrays[path] = array
-        if options.array_cache is not None:
+        if options.array_cache is not None and not _in_place(leaf):
             options.array_cache[_cache_key(leaf, entries, options)] = copied(array)
 
     return partial(_array_of, arrays=arrays, options=options)
+
+
+def _leaves_by_path(branches: Sequence[TBranch], library: LibraryName) -> dict[str, TBranch]:
+    """The branches that hold the data, each of which can be read in one way only.
+
+    Raises
+    ------
+    ValueError, TypeError, CannotBeAwkward
+        If one cannot be read so.
+    """
+    leaves: dict[str, TBranch] = {}
+    for leaf in (leaf for branch in branches for leaf in leaves_of(branch)):
+        given = leaf._spec.interpretation
+        known = leaves.setdefault(leaf._path, leaf)._spec.interpretation
+        if known is not given and known != given:
+            raise ValueError(
+                f"branch {leaf.object_path!r} cannot be read with several interpretations at once: "
+                f"{known!r} and {given!r}"
+            )
+        if isinstance(given, AsInstances) and library != "np":
+            raise cannot_be_awkward(
+                f"branch {leaf.object_path!r} has no Awkward Array, because of {given.reason}: use "
+                f'library="np"\nin file {leaf.file.file_path}'
+            )
+        if _in_place(leaf) and library != "np":
+            raise TypeError(
+                f'branch {leaf.object_path!r} can be read in place with library="np" only, not '
+                f"{library!r}"
+            )
+    return leaves
+
+
+def _in_place(branch: TBranch) -> bool:
+    return isinstance(branch._spec.interpretation, AsDtypeInPlace)
 
 
 def _array_of(branch: TBranch, arrays: Mapping[str, Any], options: Options) -> Any:
@@ -258,6 +308,7 @@ def _cached(
     found = {
         path: options.array_cache.get(_cache_key(leaf, entries, options))
         for path, leaf in leaves.items()
+        if not _in_place(leaf)
     }
     return {path: copied(array) for path, array in found.items() if array is not None}
 

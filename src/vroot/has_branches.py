@@ -242,7 +242,9 @@ class HasBranches(Listing["TBranch"]):
         ----------
         expressions : str or iterable of str, optional
             Names or paths of branches, names of aliases, or expressions of them such as
-            ``"sqrt(px**2 + py**2)"``; all branches that the filters accept if not given.
+            ``"sqrt(px**2 + py**2)"``; all branches that the filters accept if not given. A pair
+            ``(name, interpretation)``, or an item of a mapping, reads a branch as something else,
+            see `TBranch.interpreted`.
             Expressions have the syntax of Python: arithmetic, comparisons, ``& | ~`` for arrays
             of booleans, subscripts, and calls of the functions of `language`. A name may have
             dots; ``get("a name")`` is for those that are no names in Python. In an expression,

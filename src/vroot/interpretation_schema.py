@@ -87,8 +87,13 @@ class Programs:
         """Give the programs as plain data, in the order of their numbers."""
         return [
             {"source": program.source, "form": msgspec.json.decode(program.form_json)}
+            | _objects(program.objects_json)
             for program in self._numbers
         ]
+
+
+def _objects(objects_json: str) -> dict[str, JSON]:
+    return {"objects": msgspec.json.decode(objects_json)} if objects_json else {}
 
 
 def encode_interpretation(interpretation: Interpretation, programs: Programs) -> dict[str, JSON]:
@@ -111,6 +116,7 @@ def encode_interpretation(interpretation: Interpretation, programs: Programs) ->
         encoded["program"] = programs.number(interpretation.program)
     if isinstance(interpretation, AsInline):
         encoded["form"] = msgspec.json.decode(encoded.pop("form_json"))
+        encoded |= _objects(encoded.pop("objects_json", ""))
     return encoded
 
 
@@ -145,6 +151,9 @@ def decode_interpretation(encoded: JSON, programs: Sequence[Program] = ()) -> In
         case {"kind": "inline", **rest}:
             if not isinstance(form := rest.pop("form", None), dict):
                 raise ReferenceStoreError("the inline data have no form")
+            objects = rest.pop("objects", None)
+            if objects is not None:
+                rest["objects_json"] = canonical_json(objects)
             encoded = rest | {"kind": "inline", "form_json": canonical_json(form)}
     return convert(encoded, Interpretation)  # type: ignore[arg-type]
 

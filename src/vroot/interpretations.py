@@ -9,9 +9,10 @@ import msgspec
 import numpy as np
 
 from vroot.dtypes import MAX_ITEMSIZE_BYTES, check_dtype, split_dtype
+from vroot.interpretation_base import Base
 
 if TYPE_CHECKING:
-    import awkward as ak
+    from vroot.in_place import AsDtypeInPlace
 
 __all__ = [
     "AsBits",
@@ -21,6 +22,7 @@ __all__ = [
     "AsGroup",
     "AsGrouped",
     "AsInline",
+    "AsInstances",
     "AsJagged",
     "AsObjects",
     "AsStridedObjects",
@@ -34,44 +36,7 @@ __all__ = [
 MAX_DIMENSIONS = 32
 
 
-class _Base(msgspec.Struct):
-    """What interpretations have in common: they do not change, and they know their Awkward form."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # coffea chooses with this attribute how uproot deserialises; here the store has chosen.
-        if name != "_forth":
-            raise AttributeError(f"{type(self).__name__} does not change: {name!r} cannot be set")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} does not change: {name!r} cannot be deleted")
-
-    def __hash__(self) -> int:
-        return hash((type(self), *msgspec.structs.astuple(self)))
-
-    def awkward_form(self, file: object = None) -> ak.forms.Form:  # noqa: ARG002  # uproot's
-        """Give the Awkward form of one entry.
-
-        Parameters
-        ----------
-        file : optional
-            Not used: uproot looks there for the classes of C++ that the store has made forms of.
-
-        Returns
-        -------
-        ak.forms.Form
-            The form of the arrays that are read, without their number of entries.
-
-        Raises
-        ------
-        CannotBeAwkward
-            If the branch cannot be read.
-        """
-        from vroot.library import form_of  # noqa: PLC0415  # what makes arrays knows forms
-
-        return form_of(self)  # type: ignore[arg-type]  # of the union, of which this is the base
-
-
-class AsDtype(_Base, omit_defaults=True, tag_field="kind", tag="flat"):
+class AsDtype(Base, omit_defaults=True, tag_field="kind", tag="flat"):
     """Numbers, fixed-size arrays of numbers, or packed structs of them, one item an entry.
 
     Parameters
@@ -104,6 +69,18 @@ class AsDtype(_Base, omit_defaults=True, tag_field="kind", tag="flat"):
                     f"the shapes or the fields of {self.from_dtype} and {self.to_dtype} differ"
                 )
 
+    # NumPy takes None for the dtype of floats: the fields must not be compared one by one.
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, AsDtype)
+            and type(other) is type(self)
+            and self.from_dtype == other.from_dtype
+            and self.numpy_dtype == other.numpy_dtype
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.from_dtype, self.numpy_dtype))
+
     def __repr__(self) -> str:
         if self.to_dtype is None:
             return f"AsDtype({str(self.from_dtype)!r})"
@@ -124,8 +101,14 @@ class AsDtype(_Base, omit_defaults=True, tag_field="kind", tag="flat"):
         """Native dtype of one entry in memory, with its shape."""
         return self.from_dtype.newbyteorder("=") if self.to_dtype is None else self.to_dtype
 
+    def inplace(self, array: np.ndarray[Any, np.dtype[Any]]) -> AsDtypeInPlace:
+        """Give an interpretation that fills an array of yours, see `AsDtypeInPlace`."""
+        from vroot.in_place import AsDtypeInPlace  # noqa: PLC0415  # it is made of this class
 
-class _Packed(_Base, omit_defaults=True):
+        return AsDtypeInPlace(self.from_dtype, to_fill=array)
+
+
+class _Packed(Base, omit_defaults=True):
     """Reals that ROOT packs, in a range or with a truncated mantissa."""
 
     low: float
@@ -210,7 +193,7 @@ class AsFloat16(_Packed, tag_field="kind", tag="float16"):
     base_dtype = np.float32
 
 
-class AsStridedObjects(_Base, omit_defaults=True, tag_field="kind", tag="strided"):
+class AsStridedObjects(Base, omit_defaults=True, tag_field="kind", tag="strided"):
     """Objects of a C++ class whose members are numbers at fixed places.
 
     Parameters
@@ -263,7 +246,7 @@ class AsStridedObjects(_Base, omit_defaults=True, tag_field="kind", tag="strided
 Numerical: TypeAlias = AsDtype | AsDouble32 | AsFloat16 | AsStridedObjects
 
 
-class AsJagged(_Base, omit_defaults=True, tag_field="kind", tag="jagged"):
+class AsJagged(Base, omit_defaults=True, tag_field="kind", tag="jagged"):
     """A variable number of numbers or fixed-size objects an entry.
 
     Parameters
@@ -292,7 +275,7 @@ class AsJagged(_Base, omit_defaults=True, tag_field="kind", tag="jagged"):
         return np.dtype(object)
 
 
-class AsStrings(_Base, omit_defaults=True, tag_field="kind", tag="strings"):
+class AsStrings(Base, omit_defaults=True, tag_field="kind", tag="strings"):
     """One string an entry.
 
     Parameters
@@ -323,7 +306,7 @@ class AsStrings(_Base, omit_defaults=True, tag_field="kind", tag="strings"):
         return np.dtype(object)
 
 
-class AsBits(_Base, omit_defaults=True, tag_field="kind", tag="bits"):
+class AsBits(Base, omit_defaults=True, tag_field="kind", tag="bits"):
     """The bits of ``TObject``s, some of which have the number of a process behind them.
 
     Parameters
@@ -358,13 +341,16 @@ class Program(msgspec.Struct, frozen=True):
         The program.
     form_json : str
         The form, as JSON.
+    objects_json : str
+        What its entries are in Python (`vroot.objects.instances.ObjectTypes`), as JSON.
     """
 
     source: str
     form_json: str
+    objects_json: str = ""
 
 
-class AsObjects(_Base, omit_defaults=True, tag_field="kind", tag="program"):
+class AsObjects(Base, omit_defaults=True, tag_field="kind", tag="program"):
     """Objects of C++ classes and containers, which a program deserialises.
 
     Parameters
@@ -387,7 +373,7 @@ class AsObjects(_Base, omit_defaults=True, tag_field="kind", tag="program"):
         return np.dtype(object)
 
 
-class AsGrouped(_Base, omit_defaults=True, tag_field="kind", tag="grouped"):
+class AsGrouped(Base, omit_defaults=True, tag_field="kind", tag="grouped"):
     """No column of its own: the branches below, put together as records.
 
     Parameters
@@ -416,13 +402,13 @@ class AsGroup(AsGrouped):
         The interpretations of the branches, by name.
     """
 
-    subbranches: dict[str, Any] = {}
+    subbranches: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __repr__(self) -> str:
         return self.text
 
 
-class AsInline(_Base, omit_defaults=True, tag_field="kind", tag="inline"):
+class AsInline(Base, omit_defaults=True, tag_field="kind", tag="inline"):
     """Ready-made Awkward buffers, for what no program can deserialise.
 
     Parameters
@@ -433,11 +419,14 @@ class AsInline(_Base, omit_defaults=True, tag_field="kind", tag="inline"):
         The buffers of the form, little-endian, for all entries of the branch.
     text : str
         What uproot shows as the interpretation.
+    objects_json : str
+        What its entries are in Python (`vroot.objects.instances.ObjectTypes`), as JSON.
     """
 
     form_json: str
     buffers: dict[str, bytes]
     text: str = "AsObjects"
+    objects_json: str = ""
 
     def __repr__(self) -> str:
         return self.text
@@ -448,7 +437,7 @@ class AsInline(_Base, omit_defaults=True, tag_field="kind", tag="inline"):
         return np.dtype(object)
 
 
-class Unsupported(_Base, omit_defaults=True, tag_field="kind", tag="unsupported"):
+class Unsupported(Base, omit_defaults=True, tag_field="kind", tag="unsupported"):
     """A column that the store names but does not represent.
 
     Parameters
@@ -475,6 +464,24 @@ class Unsupported(_Base, omit_defaults=True, tag_field="kind", tag="unsupported"
         return np.dtype(object)
 
 
+class AsInstances(Unsupported, tag_field="kind", tag="instances"):
+    """Objects that the store itself holds, which Awkward Array has no form for.
+
+    Parameters
+    ----------
+    reason : str
+        Why there is no Awkward Array of them.
+    text : str
+        What uproot shows as the interpretation.
+    in_arrays : bool
+        As of `Unsupported`.
+    entries : list
+        The objects, as `vroot.objects.data.decode_object` takes them.
+    """
+
+    entries: list[Any] = msgspec.field(default_factory=list)
+
+
 Interpretation: TypeAlias = (
     AsDtype
     | AsDouble32
@@ -486,5 +493,6 @@ Interpretation: TypeAlias = (
     | AsObjects
     | AsGrouped
     | AsInline
+    | AsInstances
     | Unsupported
 )

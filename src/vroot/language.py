@@ -283,8 +283,8 @@ class Expressions:
         Parameters
         ----------
         given : str, iterable or mapping
-            An expression; or several, alone or in pairs with the interpretation of a branch, which
-            has to be its own.
+            An expression; or several, alone or in pairs with the interpretation that a branch is
+            to be read with, see `TBranch.interpreted`.
 
         Returns
         -------
@@ -295,8 +295,8 @@ class Expressions:
         ------
         TypeError
             If it is anything else.
-        UnsupportedError
-            If a branch is asked for with another interpretation.
+        UnsupportedError, DeserializationError
+            If something cannot be read with the interpretation that is given for it.
         """
         given = [given] if isinstance(given, str) else given
         if not isinstance(given, Iterable):
@@ -313,11 +313,13 @@ class Expressions:
                 f"{each!r}"
             )
         found = self.resolve(text)
-        if interpretation is not None and (
-            isinstance(found, Computed) or found.interpretation != interpretation
-        ):
-            raise UnsupportedError(f"{text!r} cannot be read as {interpretation!r}{self._where}")
-        return text, found
+        if interpretation is None:
+            return text, found
+        if isinstance(found, Computed):
+            raise UnsupportedError(
+                f"{text!r} is computed and cannot be read as {interpretation!r}{self._where}"
+            )
+        return text, found.interpreted(interpretation)
 
     def resolve(self, text: str) -> TBranch | Computed:
         """Find out what a name, path or expression means.

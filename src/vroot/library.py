@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from vroot.as_uproot.registration import cannot_be_awkward
 from vroot.decode.interpretation import Lists
-from vroot.decode.output import ColumnData, Objects, empty
+from vroot.decode.output import ColumnData, Kept, Objects, empty
 from vroot.exceptions import (
     CannotBeAwkward,
     DeserializationError,
@@ -31,6 +31,8 @@ from vroot.interpretations import (
     Interpretation,
     Unsupported,
 )
+from vroot.objects.data import decode_objects, object_array
+from vroot.objects.instances import instances, structs
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -95,7 +97,7 @@ def to_library(
     ----------
     interpretation : Interpretation
         What the column is.
-    data : ndarray, Lists or Objects
+    data : ndarray, Lists, Objects or Kept
         Its values, native.
     library : "ak", "np" or "pd"
         What to make of it.
@@ -105,12 +107,12 @@ def to_library(
     Returns
     -------
     ak.Array, ndarray or pandas.Series
-        One item an entry; variable-length ones are Python objects in NumPy.
+        One item an entry; in NumPy, what is not numbers is Python objects.
 
     Raises
     ------
     UnsupportedError
-        If NumPy has no plain form for it.
+        If there is no such array of it.
     ReferenceStoreError
         If the buffers that the store holds do not fit their form.
     """
@@ -165,23 +167,28 @@ def form_of(interpretation: Interpretation) -> ak.forms.Form:
 
 def _to_numpy(interpretation: Interpretation, data: ColumnData) -> npt.NDArray[Any]:
     content = interpretation.content if isinstance(interpretation, AsJagged) else interpretation
-    if isinstance(content, AsStridedObjects) or (
-        isinstance(content, AsObjects | AsInline) and '"RecordArray"' in _form_json(content)
-    ):
-        raise UnsupportedError(
-            f'{interpretation!r} has no plain form for library="np", which in uproot gives objects '
-            'of its own classes: use library="ak"'
-        )
+    if isinstance(data, Kept):
+        return object_array(decode_objects(data.entries))
     if isinstance(data, Objects):
-        items = _to_awkward(interpretation, data).to_list()
-    elif isinstance(data, Lists):
-        items = list(_slices(interpretation, data))
-    else:
-        return data
-    output = np.zeros(len(items), dtype=object)
-    for i, item in enumerate(items):
-        output[i] = item
-    return output
+        return _instances(interpretation, data)
+    if isinstance(data, Lists):
+        if isinstance(content, AsStridedObjects):
+            data = Lists(data.offsets, structs(content, data.content))
+        return object_array(list(_slices(interpretation, data)))
+    return structs(content, data) if isinstance(content, AsStridedObjects) else data
+
+
+def _instances(interpretation: Interpretation, data: Objects) -> npt.NDArray[Any]:
+    """Python objects of the classes that the store tells of."""
+    layout = _to_awkward(interpretation, data).layout
+    kept = interpretation.program if isinstance(interpretation, AsObjects) else interpretation
+    objects_json = getattr(kept, "objects_json", "")
+    if not objects_json:
+        raise UnsupportedError(
+            f'what {interpretation!r} is in Python, for library="np", is not in the store: scan '
+            'the file again, or use library="ak"'
+        )
+    return instances(layout, objects_json)
 
 
 def _slices(interpretation: Interpretation, lists: Lists) -> Iterator[Any]:
@@ -204,9 +211,9 @@ def _form_json(interpretation: AsObjects | AsInline) -> str:
 def _to_awkward(interpretation: Interpretation, data: ColumnData) -> ak.Array:
     import awkward as ak  # opening and listing a store starts without it
 
-    if isinstance(data, Objects):
-        if not isinstance(interpretation, AsObjects | AsInline):
-            raise UnsupportedError(f"{interpretation!r} is not of objects")
+    if isinstance(data, Objects | Kept):
+        if isinstance(data, Kept) or not isinstance(interpretation, AsObjects | AsInline):
+            raise UnsupportedError(f"{interpretation!r} has no Awkward Array")
         return ak.Array(_objects(interpretation, data))
     content = interpretation.content if isinstance(interpretation, AsJagged) else interpretation
     if not isinstance(data, Lists):

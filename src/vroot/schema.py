@@ -73,6 +73,7 @@ class _Program(msgspec.Struct):
 
     source: str
     form: dict[str, Any]
+    objects: dict[str, Any] | None = None
 
 
 class _Own(msgspec.Struct, omit_defaults=True):
@@ -324,7 +325,14 @@ def decode_root(document: JSON) -> tuple[list[Source], list[Program]]:
             f"version of vroot reads schema {SCHEMA_VERSION}: install a version that reads it, or "
             "scan the ROOT file again"
         )
-    programs = [Program(each.source, canonical_json(each.form)) for each in own.programs or []]
+    programs = [
+        Program(
+            each.source,
+            canonical_json(each.form),
+            "" if each.objects is None else canonical_json(each.objects),
+        )
+        for each in own.programs or []
+    ]
     if not own.sources:
         raise ReferenceStoreError("the store names no source")
     return own.sources, programs

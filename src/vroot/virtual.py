@@ -202,6 +202,8 @@ def virtual_branches(
 
     branches = _in_order(selection)
     form = ak.forms.form_with_unique_keys(_form(selection.of, branches, options), ("<root>",))
+    # What is read later needs the file to be open now.
+    options = replace(options, even_closed=True)
     known: dict[str, npt.NDArray[Any]] = {}
     container: dict[str, Callable[[], Any]] = {}
     for (name, branch), content in zip(branches.items(), form.contents, strict=True):

@@ -13,6 +13,7 @@ from vroot.decode.interpretation import Array, Buffers, Decoded, Lists
 from vroot.decode.join import join_buffers
 from vroot.decode.offsets import Offsets, SharedOffsets
 from vroot.dtypes import split_dtype
+from vroot.in_place import AsDtypeInPlace
 from vroot.interpretations import (
     AsBits,
     AsInline,
@@ -25,7 +26,15 @@ from vroot.interpretations import (
 from vroot.model import BranchSpec
 from vroot.plan import BasketRange
 
-__all__ = ["ColumnData", "Objects", "Output", "allocate_output", "empty", "inline_objects"]
+__all__ = [
+    "ColumnData",
+    "Kept",
+    "Objects",
+    "Output",
+    "allocate_output",
+    "empty",
+    "inline_objects",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +54,20 @@ class Objects:
     stop: int
 
 
-ColumnData: TypeAlias = Array | Lists | Objects
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A column of objects that the store itself holds.
+
+    Parameters
+    ----------
+    entries : list
+        The objects, as `vroot.objects.data.decode_object` takes them.
+    """
+
+    entries: list[Any]
+
+
+ColumnData: TypeAlias = Array | Lists | Objects | Kept
 
 
 class Output(Protocol):
@@ -94,6 +116,8 @@ def allocate_output(
             return _ObjectsOutput(program, entries)
         case AsBits():
             return _FlatOutput(np.empty(entries, np.uint32))
+        case AsDtypeInPlace() as in_place:
+            return _FlatOutput(in_place.allocate(entries))
         case numerical:
             return _FlatOutput(empty(numerical, entries))  # type: ignore[arg-type]  # Unsupported is never planned
 

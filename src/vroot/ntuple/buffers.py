@@ -57,12 +57,15 @@ class Buffers:
         Decodes the pages.
     array_cache : MutableMapping, optional
         Buffers that have been read.
+    even_closed : bool
+        Whether to read although the file is closed.
     """
 
     ntuple: RNTuple
     entries: tuple[int, int]
     executor: Executor | None = None
     array_cache: MutableMapping[str, Any] | None = None
+    even_closed: bool = False
 
     def read(self, keys: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
         """Read buffers.
@@ -86,7 +89,9 @@ class Buffers:
                 [_form_key(key) for key in missing],
                 self.entries,
                 self.ntuple._manifest,
-                lambda pieces: self.ntuple.file.fetch(pieces, self.executor),
+                lambda pieces: self.ntuple.file.fetch(
+                    pieces, self.executor, even_closed=self.even_closed
+                ),
             )
         for key in missing:
             found[key] = buffers[key]

@@ -211,9 +211,11 @@ class RNTuple(HasFields):
         if any(each.is_union for each in _all_forms(form)):
             # As in uproot: the alternatives are those of whole clusters, whichever are used.
             begin, end = self._schema.whole_clusters(start, stop)
-        buffers = Buffers(self, (begin, end), executor, array_cache)
+        buffers = Buffers(self, (begin, end), executor, array_cache, even_closed=virtual)
         container: Mapping[str, Any]
         if virtual:
+            # What is read later needs the file to be open now.
+            self.file.check_open()
             first, last = self._clusters(entries)
             container = virtual_buffers(form, buffers, (first - 1, last), access_log)
         else:

@@ -6,6 +6,7 @@ import base64
 import math
 import re
 import struct
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -47,9 +48,12 @@ __all__ = [
     "UnknownData",
     "Value",
     "decode_object",
+    "decode_objects",
     "encode_array",
     "encode_float",
     "encode_text",
+    "facade_of",
+    "object_array",
 ]
 
 #: How deep objects may be nested.
@@ -277,7 +281,7 @@ INHERITED: dict[str, type[Object]] = {
 }
 
 
-def _facade(data: ObjectData) -> type[Object]:
+def facade_of(data: ObjectData) -> type[Object]:
     """Choose how an object behaves."""
     if data.classname in OWN:
         return OWN[data.classname]
@@ -297,10 +301,10 @@ def _inherited(data: ObjectData | UnknownData) -> type[Object] | None:
 class _Decoder:
     """Makes the objects of one tree of data; a reference is to what stands before it."""
 
-    def __init__(self, payload: AnyArray | None) -> None:
+    def __init__(self, payload: AnyArray | None = None, left_bytes: int = MAX_ARRAYS_BYTES) -> None:
         self._known: dict[int, Object] = {}
         self._made: list[tuple[Object, bool]] = []
-        self._left_bytes = MAX_ARRAYS_BYTES
+        self.left_bytes = left_bytes
         self._payload = np.zeros(0, np.uint8) if payload is None else payload
 
     def _part(self, data: PartData) -> AnyArray:
@@ -319,8 +323,8 @@ class _Decoder:
     def _array(self, data: ArrayData) -> Any:
         dtype = _dtype(data)
         length = math.prod(data.shape) * dtype.itemsize
-        self._left_bytes -= length
-        if self._left_bytes < 0:
+        self.left_bytes -= length
+        if self.left_bytes < 0:
             raise ValueError(f"its arrays have more than {MAX_ARRAYS_BYTES} bytes")
         # The bytes stay as they are, and read-only; NumPy turns the empty shape into a scalar.
         array = np.frombuffer(_bytes(data, length), dtype)
@@ -336,7 +340,7 @@ class _Decoder:
 
     def object(self, data: ObjectData, *, concrete: bool = True) -> Object:
         text = self.value(data.value) if isinstance(data.value, str | TextData) else None
-        made = _facade(data).shell(data.classname, data.version, text)
+        made = facade_of(data).shell(data.classname, data.version, text)
         if data.id is not None:
             if data.id in self._known:
                 raise ValueError(f"two objects have the id {data.id}")
@@ -371,7 +375,7 @@ class _Decoder:
                 return self._part(data)
             case ListData(items, array):
                 values = [self.value(item) for item in items]
-                return _object_array(values) if array else values
+                return object_array(values) if array else values
             case TextData(text, encoded):
                 return text if encoded is None else _text(encoded)
             case FloatData(bits):
@@ -409,7 +413,7 @@ def _bytes(data: ArrayData, length: int) -> bytes:
     return content
 
 
-def _object_array(values: list[Any]) -> AnyArray:
+def object_array(values: list[Any]) -> AnyArray:
     """Make an array of objects, even if they are sequences themselves."""
     array = np.empty(len(values), object)
     for i, value in enumerate(values):
@@ -419,7 +423,7 @@ def _object_array(values: list[Any]) -> AnyArray:
 
 def _content(value: Any) -> AnyArray:
     if isinstance(value, list):
-        return _object_array(value)
+        return object_array(value)
     if not isinstance(value, np.ndarray):
         raise TypeError(f"a container cannot have {type(value).__name__}")
     return value
@@ -480,3 +484,35 @@ def decode_object(data: dict[str, Any], payload: AnyArray | None = None) -> Any:
     except (ValueError, TypeError, OverflowError, zstandard.ZstdError) as err:
         raise ReferenceStoreError(f"the data of an object are malformed: {err}") from err
     return made
+
+
+def decode_objects(entries: Iterable[Any]) -> list[Any]:
+    """Make several objects, which know nothing of each other.
+
+    Parameters
+    ----------
+    entries : iterable
+        As `decode_object` takes them, or values without objects.
+
+    Returns
+    -------
+    list
+        The objects.
+
+    Raises
+    ------
+    ReferenceStoreError
+        If the data are malformed, contradict themselves, or hold too much.
+    """
+    found = []
+    left_bytes = MAX_ARRAYS_BYTES
+    for data in entries:
+        decoder = _Decoder(left_bytes=left_bytes)
+        try:
+            _check_depth(data)
+            found.append(decoder.value(msgspec.convert(data, Value)))
+            decoder.check()
+        except (ValueError, TypeError, OverflowError, zstandard.ZstdError) as err:
+            raise ReferenceStoreError(f"the data of an object are malformed: {err}") from err
+        left_bytes = decoder.left_bytes
+    return found

@@ -18,7 +18,7 @@ from typing import Any, Literal, Self
 import msgspec
 
 from vroot.exceptions import DeserializationError
-from vroot.interpretations import AsInline, AsObjects, Program, Unsupported
+from vroot.interpretations import AsInline, AsInstances, AsObjects, Program, Unsupported
 
 __all__ = ["Answer", "Discovery", "Question", "Settings"]
 
@@ -75,7 +75,7 @@ class Answer(msgspec.Struct, frozen=True):
     ----------
     kind : str
         "ready" is what the process says when it has opened the file; a branch has a "program", or
-        its data are "inline", or it is "unsupported".
+        its data are "inline", as Awkward Array or as "instances", or it is "unsupported".
     source : str
         The program.
     form_json : str
@@ -83,14 +83,20 @@ class Answer(msgspec.Struct, frozen=True):
     buffers : dict of str to bytes
         The buffers.
     reason : str
-        Why it is unsupported.
+        Why it is unsupported, or has no Awkward Array.
+    objects_json : str
+        What the entries of the form are in Python, see `vroot.objects.instances.ObjectTypes`.
+    entries : list
+        The instances, see `vroot.interpretations.AsInstances`.
     """
 
-    kind: Literal["ready", "program", "inline", "unsupported"]
+    kind: Literal["ready", "program", "inline", "instances", "unsupported"]
     source: str = ""
     form_json: str = ""
     buffers: dict[str, bytes] = {}
     reason: str = ""
+    objects_json: str = ""
+    entries: list[Any] = []
 
 
 class Discovery:
@@ -142,7 +148,7 @@ class Discovery:
 
     def find(
         self, tree: str, index: tuple[int, ...], text: str
-    ) -> AsObjects | AsInline | Unsupported:
+    ) -> AsObjects | AsInline | AsInstances | Unsupported:
         """Find out how a branch is read.
 
         Parameters
@@ -156,14 +162,17 @@ class Discovery:
 
         Returns
         -------
-        AsObjects, AsInline or Unsupported
+        AsObjects, AsInline, AsInstances or Unsupported
             The interpretation.
         """
         answer = self._ask(Question(tree, index))
         if answer.kind == "program":
-            return AsObjects(Program(answer.source, answer.form_json), text)
+            program = Program(answer.source, answer.form_json, answer.objects_json)
+            return AsObjects(program, text)
         if answer.kind == "inline":
-            return AsInline(answer.form_json, answer.buffers, text)
+            return AsInline(answer.form_json, answer.buffers, text, answer.objects_json)
+        if answer.kind == "instances":
+            return AsInstances(answer.reason, text, entries=answer.entries)
         return Unsupported(answer.reason, text)
 
     def _ask(self, question: Question) -> Answer:

@@ -48,7 +48,7 @@ from vroot.scanner.guard import UPROOT_ERRORS, describe
 from vroot.schema import encode_node
 from vroot.store.bytes import ByteStore
 
-__all__ = ["MAX_OBJECT_BYTES", "ObjectScanner", "Payload", "object_data"]
+__all__ = ["MAX_OBJECT_BYTES", "ObjectScanner", "Payload", "entry_data", "object_data"]
 
 #: How much a store takes in of one object, in bytes without compression.
 MAX_OBJECT_BYTES = 4 << 20
@@ -208,6 +208,32 @@ def object_data(
     try:
         decode_object(data, None if payload is None else np.frombuffer(payload.content, np.uint8))
     except ReferenceStoreError as err:
+        raise UnsupportedError(str(err)) from err
+    return data
+
+
+def entry_data(entry: Any) -> Any:
+    """Turn an entry of a branch, as an object, into plain data.
+
+    Parameters
+    ----------
+    entry : object
+        What uproot makes of it.
+
+    Returns
+    -------
+    object
+        What `vroot.objects.data.decode_object` takes.
+
+    Raises
+    ------
+    UnsupportedError
+        If it holds what has no plain form.
+    """
+    try:
+        data: Any = msgspec.to_builtins(_Encoder(MAX_OBJECT_BYTES, None, frozenset()).value(entry))
+        decode_object(data)
+    except (ReferenceStoreError, ValueError) as err:
         raise UnsupportedError(str(err)) from err
     return data
 

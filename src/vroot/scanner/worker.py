@@ -12,13 +12,16 @@ import awkward as ak
 import msgspec
 import numpy as np
 import uproot
+from uproot.interpretation.objects import CannotBeAwkward
 
 from vroot.decode.basket import Basket
 from vroot.decode.forth import run_program
-from vroot.exceptions import VrootError
+from vroot.exceptions import UnsupportedError, VrootError
 from vroot.interpretations import Program
 from vroot.scanner.discovery import LENGTH_BYTES, Answer, Question, Settings
-from vroot.scanner.guard import UPROOT_ERRORS, describe
+from vroot.scanner.guard import UPROOT_ERRORS, describe, without_addresses
+from vroot.scanner.object_types import object_types
+from vroot.scanner.objects import entry_data
 
 __all__ = ["main"]
 
@@ -85,6 +88,18 @@ def _limit_memory(limit_bytes: int) -> None:
 
 
 def _find(branch: uproot.TBranch, inline_limit_bytes: int) -> Answer:
+    """Find out how a branch is read: as an Awkward Array, or else as objects."""
+    try:
+        return _find_awkward(branch, inline_limit_bytes)
+    except UPROOT_ERRORS as err:
+        cause = err if isinstance(err, CannotBeAwkward) else err.__cause__
+        if not isinstance(cause, CannotBeAwkward):
+            raise
+        because = without_addresses(" ".join(str(cause.because).split()))
+        return _instances(branch, because, inline_limit_bytes)
+
+
+def _find_awkward(branch: uproot.TBranch, inline_limit_bytes: int) -> Answer:
     """Read basket after basket until uproot has a program."""
     interpretation = branch.interpretation
     offsets = branch.entry_offsets
@@ -96,7 +111,8 @@ def _find(branch: uproot.TBranch, inline_limit_bytes: int) -> Answer:
         program = _renumber(interpretation._complete_forth_code, interpretation._form)
         reason = _try(program, branch)
         if not reason:
-            return Answer("program", program.source, program.form_json)
+            objects_json = object_types(branch, program.form_json)
+            return Answer("program", program.source, program.form_json, objects_json=objects_json)
     else:
         reason = "no program of AwkwardForth reads it"
     return _inline(branch, reason, inline_limit_bytes)
@@ -161,4 +177,23 @@ def _inline(branch: uproot.TBranch, reason: str, limit_bytes: int) -> Answer:
             reason=f"{reason}, and its {size} bytes of data are more than the limit of "
             f"{limit_bytes} for what the store itself holds",
         )
-    return Answer("inline", form_json=_form_json(form), buffers=content)
+    form_json = _form_json(form)
+    objects_json = object_types(branch, form_json)
+    return Answer("inline", form_json=form_json, buffers=content, objects_json=objects_json)
+
+
+def _instances(branch: uproot.TBranch, because: str, limit_bytes: int) -> Answer:
+    """Keep objects that are no Awkward Array as they are."""
+    try:
+        entries = [entry_data(entry) for entry in branch.array(library="np")]
+        size = len(msgspec.json.encode(entries))
+    except UnsupportedError as err:
+        reason = f"it has no Awkward Array ({because}), and as objects, {err}"
+        return Answer("unsupported", reason=reason)
+    if size > limit_bytes:
+        return Answer(
+            "unsupported",
+            reason=f"it has no Awkward Array ({because}), and its {size} bytes as objects are more "
+            f"than the limit of {limit_bytes} for what the store itself holds",
+        )
+    return Answer("instances", reason=because, entries=entries)
