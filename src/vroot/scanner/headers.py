@@ -213,8 +213,13 @@ def _of_object(content: AsStridedObjects, data: bytes, streamers: Streamers) -> 
             reasons.append(str(err))
             continue
         header_bytes = walk.position - base.itemsize
-        if len(data) % walk.position:
+        if not walk.position or len(data) % walk.position:
             reasons.append(f"{len(data)} bytes are no objects of {walk.position} bytes")
+        elif header_bytes < 0:
+            reasons.append(
+                f"objects of class {classname} have {walk.position} bytes, where uproot takes "
+                f"{base.itemsize}"
+            )
         elif walk.numbers != _numbers(base, header_bytes) or (shape and header_bytes):
             reasons.append(
                 f"objects of class {classname} have headers at bytes "
@@ -285,7 +290,7 @@ class _Walk:
                 f"class {info.name} is not written as version {info.class_version} at byte {start}"
             )
         self.headers.append((start, self._data[start : self.position]))
-        return start + COUNT_BYTES + byte_count - BYTE_COUNT_BIT
+        return start + COUNT_BYTES + int(byte_count) - BYTE_COUNT_BIT
 
     def _read_element(self, element: Any) -> None:
         kind, length = element.member("fType"), element.member("fArrayLength")

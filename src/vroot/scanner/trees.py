@@ -180,8 +180,10 @@ class TreeScanner:
             if basket is None:
                 return interpretation
             return with_headers(one.branch, interpretation, basket)
-        except (HeaderError, CorruptBasketError, *UPROOT_ERRORS) as err:
+        except (HeaderError, CorruptBasketError) as err:
             return Unsupported(str(err), one.text)
+        except UPROOT_ERRORS as err:
+            return Unsupported(f"its class cannot be looked up: {describe(err)}", one.text)
 
 
 def _with_process_numbers(interpretation: Interpretation, table: BasketTable) -> Interpretation:
