@@ -47,6 +47,7 @@ ARRAY_OF = 20
 BASE = 0
 OBJECTS = (61, 62)
 TOBJECT = 66
+COLLECTION_PROXY = "This"  # the only element of a collection, which says nothing of its items
 SPLIT_MEMBERS = (31, 41)  # fType of branches with the members of a split collection
 
 #: Classes with a streamer of their own, for which uproot has the layout by hand.
@@ -93,6 +94,8 @@ def check_class(branch: uproot.TBranch, interpretation: Interpretation) -> None:
         if not versions:
             continue
         used = versions[max(versions)]
+        if [element.name for element in used.elements] == [COLLECTION_PROXY]:
+            continue
         if name == "fClassName" and used.member("fCheckSum") != branch.member("fCheckSum"):
             raise HeaderError(
                 f"it has class {classname} with checksum {branch.member('fCheckSum'):#010x}, where "
@@ -203,25 +206,25 @@ def _of_object(content: AsStridedObjects, data: bytes, streamers: Streamers) -> 
     if classname in BY_HAND or classname not in streamers:
         return content
     base, shape = split_dtype(content.from_dtype)
-    reasons = []
+    reasons: list[tuple[int, str]] = []
     # An object as an item or a member has a header itself; the whole of an entry has none.
     for has_header in (True, False):
         walk = _Walk(data, streamers)
         try:
             walk.read_object(classname, has_header=has_header)
         except HeaderError as err:
-            reasons.append(str(err))
+            reasons.append((walk.position, str(err)))
             continue
         header_bytes = walk.position - base.itemsize
         if not walk.position or len(data) % walk.position:
-            reasons.append(f"{len(data)} bytes are no objects of {walk.position} bytes")
+            reason = f"{len(data)} bytes are no objects of {walk.position} bytes"
         elif header_bytes < 0:
-            reasons.append(
+            reason = (
                 f"objects of class {classname} have {walk.position} bytes, where uproot takes "
                 f"{base.itemsize}"
             )
         elif walk.numbers != _numbers(base, header_bytes) or (shape and header_bytes):
-            reasons.append(
+            reason = (
                 f"objects of class {classname} have headers at bytes "
                 f"{[offset for offset, _ in walk.headers]}, of which uproot does not know"
             )
@@ -229,7 +232,9 @@ def _of_object(content: AsStridedObjects, data: bytes, streamers: Streamers) -> 
             return msgspec.structs.replace(
                 content, header_bytes=header_bytes, headers=tuple(walk.headers)
             )
-    raise HeaderError(reasons[-1])
+        reasons.append((walk.position, reason))
+    # What came further is more likely to be how they are written.
+    raise HeaderError(max(reasons)[1])
 
 
 def _numbers(dtype: np.dtype[Any], header_bytes: int) -> list[tuple[int, int]]:
