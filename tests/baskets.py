@@ -222,6 +222,20 @@ def structs(draw: st.DrawFn, entries: int) -> Kind:
     )
 
 
+def collection_header(header_bytes: int, data_bytes: int, items: int) -> bytes:
+    """What precedes the items: of ten bytes, a byte count, a version and their number."""
+    if header_bytes != 10:
+        return b"\xab" * header_bytes
+    return struct.pack(">IHI", 0x40000000 | 6 + data_bytes, 9, items)
+
+
+def string_header(header_bytes: int, data_bytes: int) -> bytes:
+    """What precedes the length: of six bytes, a byte count and a version."""
+    if header_bytes != 6:
+        return b"\xcd" * header_bytes
+    return struct.pack(">IH", 0x40000000 | 2 + data_bytes, 9)
+
+
 @st.composite
 def jagged(draw: st.DrawFn, entries: int) -> Kind:
     counts = draw(st.lists(st.integers(0, 4), min_size=entries, max_size=entries))
@@ -229,7 +243,8 @@ def jagged(draw: st.DrawFn, entries: int) -> Kind:
     header = draw(HEADERS)
     kind = Kind(AsJagged(content, header), [], [], counts, needs_offsets=header > 0)
     for count in counts:
-        kind.encoded.append(b"\xab" * header + b"".join(encoded[:count]))
+        data = b"".join(encoded[:count])
+        kind.encoded.append(collection_header(header, len(data), count) + data)
         kind.expected.append(expected[:count])
         encoded, expected = encoded[count:], expected[count:]
     return kind
@@ -249,7 +264,8 @@ def strings(draw: st.DrawFn, entries: int) -> Kind:
     for characters in texts:
         n = len(characters)
         length = bytes([n]) if n < 255 else b"\xff" + struct.pack(">I", n)
-        encoded.append(b"\xcd" * header + (struct.pack(">I", n) if four else length) + characters)
+        data = (struct.pack(">I", n) if four else length) + characters
+        encoded.append(string_header(header, len(data)) + data)
     interpretation = AsStrings(header, "4" if four else "1-5")
     return Kind(interpretation, encoded, texts, needs_offsets=header > 0)
 

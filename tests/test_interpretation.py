@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from baskets import joined, tail_of_offsets
+from baskets import joined, string_header, tail_of_offsets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ from vroot.interpretations import (
 )
 
 ANY_TIME = settings(deadline=None)
-VECTOR_HEADER = bytes.fromhex("40000016 0009 00000003")  # length, version, number of items
+VECTOR_HEADER = bytes.fromhex("40000006 0009 00000000")  # length, version, number of items
 FLOATS = AsJagged(AsDtype(np.dtype(">f4")))
 VECTORS = AsJagged(AsDtype(np.dtype(">f4")), header_bytes=10)
 
@@ -193,7 +193,7 @@ def test_a_mantissa_longer_than_that_of_a_float_raises() -> None:
 
 
 def test_vectors_lose_their_headers() -> None:
-    one = VECTOR_HEADER + struct.pack(">3f", 1, 2, 3)
+    one = bytes.fromhex("40000012 0009 00000003") + struct.pack(">3f", 1, 2, 3)
     none = VECTOR_HEADER
     assert lists(VECTORS, with_offsets(one, none, one)) == [[1, 2, 3], [], [1, 2, 3]]
 
@@ -308,8 +308,8 @@ def test_strings_of_a_short_length_may_use_the_long_form() -> None:
 
 
 def test_strings_lose_their_headers() -> None:
-    header = bytes.fromhex("40000009 0007")
-    basket = with_offsets(header + b"\x02ab", header + b"\x00", header + b"\x01c")
+    texts_with_lengths = (b"\x02ab", b"\x00", b"\x01c")
+    basket = with_offsets(*(string_header(6, len(each)) + each for each in texts_with_lengths))
     assert texts(AsStrings(header_bytes=6), basket) == [b"ab", b"", b"c"]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from baskets import collection_header
 
 import vroot
 from vroot.decode.basket import join_basket
@@ -140,7 +141,10 @@ def test_the_parts_of_a_jagged_basket(stored: str) -> None:
     from vroot.zarr_codecs import BasketCodec
 
     lists = [[1.5, 2.5], [], [3.5]]
-    data = b"".join(bytes(10) + np.array(each, ">f4").tobytes() for each in lists)
+    data = b"".join(
+        collection_header(10, 4 * len(each), len(each)) + np.array(each, ">f4").tobytes()
+        for each in lists
+    )
     offsets = np.cumsum([0, *(10 + 4 * len(each) for each in lists)])
     payload = join_basket(data, offsets)
     if stored == "blocks":

@@ -207,12 +207,16 @@ class AsStridedObjects(Base, omit_defaults=True, tag_field="kind", tag="strided"
         Bytes before each object.
     text : str
         What uproot shows as the interpretation.
+    headers : tuple of (int, bytes)
+        What every object must have at which of its bytes, counted with `header_bytes`: the byte
+        count, version and checksum that ROOT writes before it and before objects in it.
     """
 
     from_dtype: np.dtype
     records: dict[str, str]
     header_bytes: int = 0
     text: str = "AsStridedObjects"
+    headers: tuple[tuple[int, bytes], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what is not a struct of plain numbers."""
@@ -223,6 +227,10 @@ class AsStridedObjects(Base, omit_defaults=True, tag_field="kind", tag="strided"
             raise ValueError(f"{self.records} names no class of the object itself")
         if not 0 <= self.header_bytes <= 255:
             raise ValueError(f"header_bytes must be between 0 and 255, not {self.header_bytes}")
+        size = split_dtype(self.from_dtype)[0].itemsize + self.header_bytes
+        for offset, header in self.headers:
+            if not 0 <= offset <= size - len(header):
+                raise ValueError(f"a header at byte {offset} is not within {size} bytes")
 
     def __repr__(self) -> str:
         return self.text
@@ -254,7 +262,8 @@ class AsJagged(Base, omit_defaults=True, tag_field="kind", tag="jagged"):
     content : AsDtype, AsDouble32, AsFloat16 or AsStridedObjects
         One item.
     header_bytes : int
-        Bytes to skip at the beginning of each entry (10 for a ``std::vector``).
+        Bytes to skip at the beginning of each entry. If they are 10, as for a ``std::vector``, they
+        must be a byte count, a version and the number of items.
     """
 
     content: Numerical
@@ -281,7 +290,8 @@ class AsStrings(Base, omit_defaults=True, tag_field="kind", tag="strings"):
     Parameters
     ----------
     header_bytes : int
-        Bytes to skip at the beginning of each entry.
+        Bytes to skip at the beginning of each entry. If they are 6, as for a ``std::string`` in a
+        class, they must be a byte count and a version.
     length_bytes : "1-5" or "4"
         Whether the length takes one byte (255 announces four more) or always four.
     """

@@ -288,8 +288,17 @@ def _without_names(interpretation: Interpretation, array: ChunkArray) -> Interpr
         if array.name == "counts":
             content = AsDtype(np.dtype(("|u1", (content.itemsize,))))
         elif isinstance(content, AsStridedObjects):
-            content = AsDtype(content.from_dtype)
+            content = _without_records(content)
         return AsJagged(content, interpretation.header_bytes)
     if isinstance(interpretation, AsStridedObjects):
-        return AsStridedObjects(interpretation.from_dtype, {"": ""}, interpretation.header_bytes)
+        return _without_records(interpretation)
     return interpretation
+
+
+def _without_records(interpretation: AsStridedObjects) -> AsStridedObjects:
+    return AsStridedObjects(
+        interpretation.from_dtype,
+        {"": ""},
+        interpretation.header_bytes,
+        headers=interpretation.headers,
+    )

@@ -16,6 +16,13 @@ import numpy.typing as npt
 from vroot.decode.basket import Basket
 from vroot.decode.bits import decode_bits
 from vroot.decode.forth import run_program
+from vroot.decode.headers import (
+    COLLECTION_HEADER,
+    STRING_HEADER,
+    check_collections,
+    check_objects,
+    check_strings,
+)
 from vroot.decode.offsets import Offsets
 from vroot.dtypes import split_dtype
 from vroot.exceptions import CorruptBasketError, UnsupportedError
@@ -126,6 +133,8 @@ def _(interpretation: AsJagged, basket: Basket) -> Decoded:
     if header and data.size:
         if basket.offsets is None:
             raise CorruptBasketError("entries with headers, but the basket stores no offsets")
+        if header == COLLECTION_HEADER.itemsize:
+            check_collections(data, basket.offsets, offsets)
         data = _without_headers(data, basket.offsets, header, interpretation.content.itemsize)
     itemsize = interpretation.content.itemsize
     if int(offsets[-1]) * itemsize != data.size:
@@ -141,6 +150,8 @@ def _(interpretation: AsStrings, basket: Basket) -> Decoded:
         starts, counts = _walk_strings(interpretation, basket)
     else:
         starts, counts = _find_strings(interpretation, basket.data, basket.offsets)
+        if interpretation.header_bytes == STRING_HEADER.itemsize:
+            check_strings(basket.data, basket.offsets)
     offsets = np.zeros(basket.entries + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     return Lists(offsets, _gather(basket.data, starts, counts, int(offsets[-1])))
@@ -176,8 +187,10 @@ def _items(content: Numerical, data: npt.NDArray[np.uint8]) -> Array:
     if content.from_dtype.kind in "biuf":
         return data.view(content.from_dtype)
     dtype, shape = split_dtype(content.from_dtype)
-    if isinstance(content, AsStridedObjects) and content.header_bytes:
-        dtype = _behind_header(dtype, content.header_bytes)
+    if isinstance(content, AsStridedObjects):
+        if content.header_bytes:
+            dtype = _behind_header(dtype, content.header_bytes)
+        check_objects(data, dtype.itemsize, content.headers)
     return np.reshape(data.view(dtype), (-1, *shape))
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import uproot
 
-from vroot.decode.basket import join_basket
+from vroot.decode.basket import Basket, join_basket, split_basket
+from vroot.decode.compression import decompress
 from vroot.exceptions import DeserializationError
 from vroot.model import BLOCK_HEADER_BYTES, BasketTable, IndexArray, Manifest, Stored
 from vroot.store.bytes import ByteStore
@@ -154,6 +155,39 @@ class BasketReader:
                 yield self._manifest(baskets, mine)
             except (ValueError, struct.error) as err:
                 yield DeserializationError(str(err))
+
+    def first_basket(self, located: Located, header_bytes: int) -> Basket | None:
+        """Read the first basket in which entries have more than headers.
+
+        Parameters
+        ----------
+        located : Located
+            Where the baskets of a branch are.
+        header_bytes : int
+            Bytes of each entry that are no data.
+
+        Returns
+        -------
+        Basket or None
+            None if there is no such basket.
+
+        Raises
+        ------
+        CorruptBasketError
+            If it is damaged.
+        """
+        manifest, table = located.manifest, located.manifest.table
+        filled = np.flatnonzero(table.border_bytes > header_bytes * table.entries)
+        if not filled.size:
+            return None
+        i = int(filled[0])
+        if i in manifest.inline:
+            payload = memoryview(manifest.inline[i])
+        else:
+            start, length = int(manifest.offset[i]), int(manifest.length[i])
+            (payload,) = self._store.get_ranges(self._url, [start], [length])
+        plain = decompress(payload, table.stored, int(table.uncompressed_bytes[i]))
+        return split_basket(plain, int(table.border_bytes[i]), int(table.entries[i]))
 
     def _fetch_heads(self, lists: list[BasketList]) -> Iterator[bytes]:
         """Yield the first bytes of every basket, empty ones for impossible places."""

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import uproot
 
-from vroot.exceptions import DeserializationError
+from vroot.exceptions import CorruptBasketError, DeserializationError
 from vroot.interpretation_schema import JSON, Programs
 from vroot.interpretations import (
     AsBits,
@@ -26,6 +26,7 @@ from vroot.names import component
 from vroot.scanner.baskets import BasketList, BasketReader, Located
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
+from vroot.scanner.headers import HeaderError, check_class, is_strided, with_headers
 from vroot.scanner.interpretations import interpretation_of, is_bits, is_objects
 from vroot.scanner.packing import PackedClasses, identify_packed
 from vroot.schema import encode_node
@@ -157,8 +158,6 @@ class TreeScanner:
                 no_manifest()
             )
         manifest, interpretation = located.manifest, one.interpretation
-        if isinstance(interpretation, AsStridedObjects):
-            interpretation = _with_header(interpretation, manifest.table)
         if is_bits(one.branch):
             interpretation = _with_process_numbers(interpretation, manifest.table)
         if _has_objects(one) and self._packed.are_in(one.typename):
@@ -166,6 +165,7 @@ class TreeScanner:
             interpretation = Unsupported(reason, one.text)
         elif is_objects(one.branch):
             interpretation = self._discovery.find(tree, one.index, one.text)
+        interpretation = self._checked(one, interpretation, located)
         try:
             spec = _spec(one, manifest, counter, interpretation)
             if is_stock(spec):
@@ -175,22 +175,31 @@ class TreeScanner:
             spec = _spec(one, manifest, counter, Unsupported(str(err), one.text))
         return spec, manifest
 
+    def _checked(
+        self, one: _Found, interpretation: Interpretation, located: Located
+    ) -> Interpretation:
+        """With the headers of objects, if the data are what the file says of their class."""
+        try:
+            check_class(one.branch, interpretation)
+            if not isinstance(interpretation, AsStridedObjects | AsJagged) or not is_strided(
+                interpretation
+            ):
+                return interpretation
+            basket = self._reader.first_basket(located, interpretation.header_bytes)
+            if basket is None:
+                return interpretation
+            return with_headers(one.branch, interpretation, basket)
+        except (HeaderError, CorruptBasketError) as err:
+            return Unsupported(str(err), one.text)
+        except UPROOT_ERRORS as err:
+            return Unsupported(f"its class cannot be looked up: {describe(err)}", one.text)
+
 
 def _has_objects(one: _Found) -> bool:
     """Whether the entries of a branch are whole objects, or lists of them."""
     content = one.interpretation
     content = content.content if isinstance(content, AsJagged) else content
     return is_objects(one.branch) or isinstance(content, AsStridedObjects)
-
-
-def _with_header(interpretation: AsStridedObjects, table: BasketTable) -> AsStridedObjects:
-    """Objects that are streamed one by one have a header each: what is left of their lengths."""
-    filled = table.entries > 0
-    excess = table.border_bytes - table.entries * interpretation.itemsize
-    headers = np.unique(excess[filled] / table.entries[filled])
-    if interpretation.inner_shape or headers.size != 1 or not 0 < headers[0] <= 255:
-        return interpretation
-    return msgspec.structs.replace(interpretation, header_bytes=int(headers[0]))
 
 
 def _with_process_numbers(interpretation: Interpretation, table: BasketTable) -> Interpretation:

@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, BinaryIO, TypeVar
 
 import awkward as ak
@@ -166,7 +167,30 @@ def _try(program: Program, branch: uproot.TBranch) -> str:
     return ""
 
 
+def _misread(branch: uproot.TBranch) -> str:
+    """Say which entry uproot does not read up to its end, for which it does not look itself."""
+    model, file = branch.interpretation.model, branch.file
+    for number in range(branch.num_baskets):
+        basket = branch.basket(number)
+        if basket.byte_offsets is None:
+            continue
+        for entry, (start, stop) in enumerate(pairwise(basket.byte_offsets.tolist())):
+            chunk = uproot.source.chunk.Chunk.wrap(file.source, basket.data[start:stop])
+            cursor = uproot.source.cursor.Cursor(0, origin=-start)
+            context = {"breadcrumbs": (), "TKey": None, "reading": True, "forth": None}
+            model.read(chunk, cursor, context, file, file.detached, branch)
+            if cursor.index != stop - start:
+                return (
+                    f"uproot reads {cursor.index} of the {stop - start} bytes of entry {entry} "
+                    f"of basket {number}"
+                )
+    return ""
+
+
 def _inline(branch: uproot.TBranch, reason: str, limit_bytes: int) -> Answer:
+    wrong = _misread(branch)
+    if wrong:
+        return Answer("unsupported", reason=f"{reason}, and {wrong}")
     packed = ak.to_packed(branch.array())
     form, _, buffers = ak.to_buffers(packed)
     content = {name: np.asarray(buffer).tobytes() for name, buffer in buffers.items()}
