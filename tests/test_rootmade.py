@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -266,6 +266,7 @@ def text_or_numbers(got: Any, told: Any) -> Any:
     return got if isinstance(told, dict) else flat(got)
 
 
+@cache  # for both tests
 def compare_file(file: str) -> Tally:
     tally = Tally()
     opened = vroot.open(vroot.scan(FOLDER / file))
