@@ -44,7 +44,7 @@ def theirs(kind: Any) -> Any:
         ("run", AsDtype(">i4", "float32")),
         ("run", AsDtype("<u4")),
         ("run", AsDtype((">u2", (2,)))),
-        ("run", vroot.AsDouble32(0.0, 1.0, 32)),
+        ("run", vroot.AsDouble32(0.0, 1.0, 30)),
         ("weight", AsDtype([("a", ">f4"), ("b", ">i4")])),
         ("weight", AsDtype(">f8", "f4")),
         ("good", "u1"),
