@@ -23,8 +23,9 @@ def make_store(folder: Path) -> Path:
         # Baskets of one size make a regular chunk grid, which every version of zarr reads.
         for start in range(0, ENTRIES, 10_000):
             tree.extend({"time": np.arange(start, start + 10_000) ** 2})
-    # A store beside its file would name it relatively, and fsspec takes that from where it runs.
-    vroot.scan(folder / "data.root", folder / "refs.json", url=f"file://{folder}/data.root")
+    # Beside the file, references name it relatively, which fsspec takes from the current folder.
+    data = folder / "data.root"
+    vroot.scan(data, folder / "refs.json", url=f"file://{data}")
     return folder / "refs.json"
 
 

@@ -94,7 +94,8 @@ def scan(
         Path or URL of a ROOT file, or "file:object" for one directory or tree of it.
     out : str or pathlib.Path, optional
         Where to write the store: ``.json``, or ``.json.zst`` for a compressed one. It is written
-        whole or not at all.
+        whole or not at all. In the folder of the ROOT file it names that relatively, so that both
+        can be moved together; elsewhere it has the absolute path.
     url : str, optional
         The address to publish, where the file will be read from, if that is not where it is
         scanned. A relative one starts from the folder of the store.
@@ -121,6 +122,8 @@ def scan(
         If uproot is not installed.
     FileNotFoundError
         If there is no such file.
+    OutputIsSourceError
+        If the output is the source, by whatever name, or another ROOT file.
     DeserializationError
         If it is not a ROOT file, it is truncated, or its directories cannot be read.
     """

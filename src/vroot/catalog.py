@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -32,6 +33,12 @@ CATALOG_VARIABLE = "VROOT_CATALOG"
 
 #: What follows the name of a ROOT file in that of its references.
 SIDECAR_SUFFIXES = (".refs.json", ".refs.json.zst")
+
+#: An absolute path in which nothing is to be made plain: no "//", "/./" and "/../".
+SETTLED = re.compile(r"(?!//)(?:/(?!\.{0,2}(?:/|$))[^/\\]+)+/?", re.DOTALL)
+
+#: The URL of a local file, without a "%".
+FILE_URL = re.compile(r"(?:file|local)://[^%]*$")
 
 
 @dataclass(frozen=True)
@@ -275,6 +282,8 @@ def _checked(entries: Iterable[tuple[str, str]], where: str) -> Catalog:
 
 def _absolute(location: str) -> str:
     """Make a local path absolute, without following links, and keep the "/" at its end."""
+    if SETTLED.fullmatch(location):
+        return location
     return _under(Path.cwd(), location)
 
 
@@ -282,6 +291,11 @@ def _plain_path(location: str) -> str | None:
     """Give the path of a local file, or None; without pathlib, as there may be many thousands."""
     if "://" not in location and not location.startswith("file:"):
         return location
+    if FILE_URL.match(location):
+        # Nothing in it can be percent-encoded, so that no file needs to be looked for.
+        return location[location.index("://") + 3 :]
+    if "://" in location and not location.startswith(("file:", "local:")):
+        return None
     path = local_path(location)
     return None if path is None else str(path)
 
@@ -291,6 +305,8 @@ def _under(folder: Path, location: str) -> str:
     path = _plain_path(location)
     if path is None:
         return location
+    if SETTLED.fullmatch(location):
+        return location
     text = os.path.normpath(os.path.join(folder, path)).replace(os.sep, "/")  # noqa: PTH118
     return text + "/" if location.endswith("/") and text != "/" else text
 
@@ -298,4 +314,9 @@ def _under(folder: Path, location: str) -> str:
 def _within(base: str, location: str) -> str:
     """Make a path of a catalogue from elsewhere a URL there; an absolute one stays local."""
     path = local_path(location)
-    return location if path is None or path.is_absolute() else join_url(base, location)
+    if path is None or path.is_absolute():
+        return location
+    try:
+        return join_url(base, location)
+    except ValueError as err:
+        raise CatalogError(f"{base}: {err}") from err

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
 
 import vroot
 from vroot import (
@@ -29,10 +28,17 @@ from vroot import (
     TTree,
 )
 from vroot.as_uproot import running
-from vroot.exceptions import DeserializationError, KeyInFileError, UnsupportedError, VrootError
+from vroot.exceptions import (
+    DeserializationError,
+    KeyInFileError,
+    OutputIsSourceError,
+    UnsupportedError,
+    VrootError,
+)
 from vroot.filters import regularize_filter
 from vroot.interpretations import AsInstances, Unsupported
 from vroot.model import BranchSpec, DirectorySpec, ObjectSpec, Spec, TreeSpec
+from vroot.paths import check_outputs, name_of, regularize_path, split_object_path
 from vroot.printing import (
     Column,
     OutputClosedError,
@@ -138,7 +144,11 @@ def _add_scan(parser: argparse.ArgumentParser) -> None:
     add("--allow-truncated", action="store_true", help="scan what can be read of a file cut short")
     add("-q", "--quiet", action="store_true", help="show no progress bar")
     add("--json", action="store_true", help="print the summary as JSON")
-    parser.epilog = f"Without -o, the references go to FILE.root{SIDECAR_SUFFIX}, beside the file."
+    parser.epilog = f"Without -o, the references go to FILE.root{SIDECAR_SUFFIX}, beside the file. "
+    parser.epilog += (
+        "In the folder of the file they name it relatively, so that both can be moved together; "
+        "elsewhere they have its absolute path, or what --url says."
+    )
 
 
 def _add_ls(parser: argparse.ArgumentParser) -> None:
@@ -225,26 +235,44 @@ def _outputs(args: argparse.Namespace) -> list[str]:
     if len(sources) > 1 and args.url is not None:
         usage_error(f"--url goes with one file, not with {len(sources)}")
     if args.output is None:
+        outputs = []
         for source in sources:
-            if "://" in source or (":" in source and not Path(source).exists()):
+            name, object_path = split_object_path(regularize_path(source))
+            path = local_path(name)
+            if path is None or object_path is not None or (":" in name and not path.exists()):
                 usage_error(f"{source!r} is not a local file: say with -o where to write")
-        outputs = [source + SIDECAR_SUFFIX for source in sources]
-    elif local_path(args.output) is None:
-        usage_error(f"references are written to local files, not to {args.output!r}")
-    elif args.output.endswith(("/", os.sep)) or Path(args.output).is_dir():
-        Path(args.output).mkdir(parents=True, exist_ok=True)
-        names = [Path(urlsplit(s).path if "://" in s else s).name for s in sources]
-        outputs = [str(Path(args.output, name + SIDECAR_SUFFIX)) for name in names]
-    elif len(sources) > 1:
-        usage_error(f"-o must be a folder (DIR/) for {len(sources)} files")
-    elif is_reference_name(args.output):
-        outputs = [args.output]
+            outputs.append(f"{path}{SIDECAR_SUFFIX}")
     else:
-        usage_error(f"{args.output!r} must end in .json or .json.zst, or be a folder (DIR/)")
+        outputs = _given_outputs(args.output, sources, usage_error)
     twice = [output for output, times in Counter(outputs).items() if times > 1]
     if twice:
         usage_error(f"{twice[0]!r} would hold the references of several files")
+    try:
+        # Of all files before the first is scanned: the output of one may be another.
+        check_outputs(
+            map(Path, outputs), [split_object_path(regularize_path(each))[0] for each in sources]
+        )
+    except OutputIsSourceError as error:
+        usage_error(printable(str(error)))
     return outputs
+
+
+def _given_outputs(
+    given: str, sources: Sequence[str], usage_error: Callable[[str], NoReturn]
+) -> list[str]:
+    """Decide where the references of each source go, from what -o says."""
+    path = local_path(regularize_path(given))
+    if path is None:
+        usage_error(f"references are written to local files, not to {given!r}")
+    if given.endswith(("/", os.sep)) or path.is_dir():
+        path.mkdir(parents=True, exist_ok=True)
+        names = [name_of(split_object_path(regularize_path(each))[0]) for each in sources]
+        return [str(path / (name + SIDECAR_SUFFIX)) for name in names]
+    if len(sources) > 1:
+        usage_error(f"-o must be a folder (DIR/) for {len(sources)} files")
+    if not is_reference_name(path.name):
+        usage_error(f"{given!r} must end in .json or .json.zst, or be a folder (DIR/)")
+    return [str(path)]
 
 
 @contextlib.contextmanager

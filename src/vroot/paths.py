@@ -234,21 +234,15 @@ def join_url(base: str, relative: str) -> str:
         relative = quote(relative, safe=PLAIN, errors="surrogateescape").replace("::", "%3A%3A")
     if "::" in relative:
         raise ValueError(f"{relative!r} is no path to join to {base}, since it has '::' in it")
-    if not separator:
-        return before + _join_path(link, relative) + after
-    if scheme in WITHOUT_HOST:
-        joined = _join_path(rest, relative)
+    if not separator or scheme in WITHOUT_HOST:
+        path = rest if separator else link
+        joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), relative))
+        joined += "/" if relative.endswith("/") else ""
     else:
         # urljoin knows no other schemes than the web's, so that it joins under one of those. The
         # dot keeps a colon from being a scheme's.
         joined = urljoin("http://" + rest, "./" + relative).removeprefix("http://")
-    return f"{before}{scheme}://{joined}{after}"
-
-
-def _join_path(base: str, relative: str) -> str:
-    """Join a path to the one of the file in which it stands, and keep the "/" at its end."""
-    joined = posixpath.normpath(posixpath.join(posixpath.dirname(base), relative))
-    return joined + "/" if relative.endswith("/") and joined != "/" else joined
+    return f"{before}{scheme}://{joined}{after}" if separator else f"{before}{joined}{after}"
 
 
 def file_url(path: Path) -> str:
@@ -292,13 +286,13 @@ def check_outputs(outputs: Iterable[Path], sources: Iterable[str]) -> None:
     OutputIsSourceError
         If one does.
     """
-    existing = [path for path in outputs if path.exists()]
+    existing = [path for path in outputs if os.path.exists(path)]  # noqa: PTH110  # of any length
     if not existing:
         return
     taken: dict[tuple[int, int], str] = {}
     for source in sources:
         path = local_path(source.split("::")[-1] if is_chain(source) else source)
-        if path is not None and path.exists():
+        if path is not None and os.path.exists(path):  # noqa: PTH110
             taken[_identity(path)] = source
     for output in existing:
         replaced = taken.get(_identity(output))
