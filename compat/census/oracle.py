@@ -32,10 +32,10 @@ from uproot.interpretation.objects import (
 )
 from uproot.interpretation.strings import AsStrings
 
-from compat.arrays import take_apart
-from compat.marks import NESTED_GROUPS, Correction, find_correction
-from compat.ntuple_oracle import is_ntuple, record_ntuple
-from compat.records import (
+from compat.census.arrays import take_apart
+from compat.census.marks import NESTED_GROUPS, Correction, find_correction
+from compat.census.ntuple_oracle import is_ntuple, record_ntuple
+from compat.census.records import (
     BUFFERS,
     RECORD,
     ArrayRecord,

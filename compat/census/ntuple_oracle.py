@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from compat.records import BranchRecord, RangeRecord, TreeRecord
+from compat.census.records import BranchRecord, RangeRecord, TreeRecord
 
 if TYPE_CHECKING:
-    from compat.oracle import Recorder
+    from compat.census.oracle import Recorder
 
 __all__ = ["FIELD_KIND", "is_ntuple", "record_ntuple"]
 

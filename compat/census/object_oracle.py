@@ -9,9 +9,9 @@ import msgspec
 import uproot
 from uproot.model import UnknownClass, UnknownClassVersion
 
-from compat.objects import OBJECTS, ObjectRecord, describe, looks
-from compat.oracle import BRANCH_SECONDS, ORACLE_ERRORS, is_tree, time_limit
-from compat.records import FailureRecord
+from compat.census.objects import OBJECTS, ObjectRecord, describe, looks
+from compat.census.oracle import BRANCH_SECONDS, ORACLE_ERRORS, is_tree, time_limit
+from compat.census.records import FailureRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
