@@ -15,7 +15,7 @@ import pytest
 from compat.census.arrays import compare_buffers, compare_forms, take_apart
 from compat.census.comparison import main
 from compat.census.marks import Mark, find_correction
-from compat.census.oracle import byteswapped, sub_ranges
+from compat.census.ranges import byteswapped, sub_ranges
 from compat.census.records import ArrayRecord, BranchRecord, FailureRecord, RangeRecord, Status
 from compat.census.verdict import Reading, judge
 from compat.census.workers import Worker, WorkerError
