@@ -1,1 +1,1 @@
-"""The comparison of vroot with uproot, over real files."""
+"""What vroot is held against: uproot, real files, users' scripts, frameworks, and the clock."""

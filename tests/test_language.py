@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import uproot
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from uproot.language.python import PythonLanguage as PythonLanguageOfUproot
 
@@ -440,16 +440,33 @@ def evaluate(scope: Expressions, text: str) -> Any:
     return read(computed) if isinstance(computed, str) else computed.evaluate({}, read)
 
 
+TOKENS = [
+    "a", "b", "n", "k", "t", "1", "0", "2.5", "1e3", "+", "-", "*", "/", "//", "%", "**", "<", ">",
+    "==", "!=", "&", "|", "~", "@", "(", ")", "[", "]", ":", ",", ".", " ", "#", ";", "'", "not ",
+    " and ", " or ", " if ", "sqrt(", "where(", "get(", "\n", "\\", "=", "{", "}", "!",
+]  # fmt: skip
+
+
 @settings(deadline=None, max_examples=500)
-@given(st.text(alphabet="abnkt01.+-*/()[]:,'\"& |~<>=_{}@!;#\n\\ sqrtgewh", max_size=40))
+@given(
+    st.text(alphabet="abnkt01.+-*/()[]:,'\"& |~<>=_{}@!;#\n\\ sqrtgewh", max_size=40)
+    | st.lists(st.sampled_from(TOKENS), max_size=7).map("".join)
+)
+@example("a+b*2.5")
+@example("n[1:4:2] ** 2")
+@example("where(t, ~n, k) # b")
+@example("sqrt(a)[::-1] < b")
+@example(" (n,\nk)")
 def test_random_text(text: str) -> None:
     scope = columns()
     errors = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
     with np.errstate(all="ignore"):
         try:
-            evaluate(scope, text)
+            found = evaluate(scope, text)
         except (*errors, VrootError):
             return
+        expected = eval(text.strip(), {**DEFAULT_FUNCTIONS, **COLUMNS})  # noqa: S307
+    check(found, expected)
 
 
 def test_kinds_of_errors(trees: Any) -> None:

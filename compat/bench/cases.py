@@ -97,7 +97,7 @@ def run_case(case: Case, data: Data, repeat: int) -> Result:
     ------
     WrongAnswerError
         If the two readers do not agree.
-    compat.census.DataError
+    compat.data.DataError
         If the case needs real files that are not there.
     """
     files = case.data(data)

@@ -19,7 +19,7 @@ import uproot
 
 import vroot
 from compat.bench.operations import TREE, Files
-from compat.census import data_files
+from compat.data import data_files
 
 __all__ = ["COMPRESSIONS", "Data", "make_collection", "write_tree", "write_wide"]
 
@@ -253,7 +253,7 @@ class Data:
 
         Raises
         ------
-        compat.census.DataError
+        compat.data.DataError
             If there is no such folder, or no such file in it.
         """
         (path,) = data_files(name)

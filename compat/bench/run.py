@@ -29,7 +29,7 @@ from compat.bench.cases import CASES, run_case
 from compat.bench.generate import Data
 from compat.bench.machine import describe_machine
 from compat.bench.measure import Result
-from compat.census import DataError
+from compat.data import DataError
 
 __all__ = ["main"]
 

@@ -13,11 +13,11 @@ import awkward as ak
 import numpy as np
 import pytest
 import uproot
+from compat.data import data_files
 
 import vroot
-from compat.census import data_files
 
-SCRIPTS = Path(__file__).parent / "acceptance"
+SCRIPTS = Path(__file__).parents[1]
 
 ZMUMU = ["uproot-Zmumu.root"]
 HZZ = ["uproot-HZZ.root"]
@@ -120,10 +120,11 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     results = {}
     for implementation in ("uproot", "vroot"):
         out = folder / f"{implementation}.json"
+        arguments = [implementation, folder / "jobs.json", out]
         subprocess.run(
-            [sys.executable, "-m", "compat.accept", implementation, folder / "jobs.json", out],
+            [sys.executable, "-m", "compat.acceptance.runner", *arguments],
             check=True,
-            cwd=Path(__file__).parents[1],
+            cwd=Path(__file__).parents[3],
         )
         results[implementation] = json.loads(out.read_text())
     return results

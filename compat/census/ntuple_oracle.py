@@ -5,20 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from compat.records import BranchRecord, RangeRecord, TreeRecord
+from compat.census.records import BranchRecord, RangeRecord, TreeRecord
 
 if TYPE_CHECKING:
-    from compat.oracle import Recorder
+    from compat.census.ranges import RangeRecorder
 
-__all__ = ["FIELD_KIND", "is_ntuple", "record_ntuple"]
+__all__ = ["FIELD_KIND", "record_ntuple"]
 
 FIELD_KIND = "RNTuple field"
 MAX_TOGETHER_ENTRIES = 100_000
-
-
-def is_ntuple(classname: str) -> bool:
-    """Whether objects of a class are RNTuples."""
-    return classname == "ROOT::RNTuple"
 
 
 @dataclass(frozen=True)
@@ -32,12 +27,12 @@ class Together:
         return self.ntuple.arrays(**options)
 
 
-def record_ntuple(recorder: Recorder, key: str, ntuple: Any) -> TreeRecord:
+def record_ntuple(recorder: RangeRecorder, key: str, ntuple: Any) -> TreeRecord:
     """Record an RNTuple: what it says of itself, all fields together, and each field.
 
     Parameters
     ----------
-    recorder : Recorder
+    recorder : RangeRecorder
         Records ranges of entries.
     key : str
         The key of the RNTuple in the file.

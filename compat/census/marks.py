@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from compat.records import BranchRecord
+    from compat.census.records import BranchRecord
 
 __all__ = [
     "CORRECTIONS",

@@ -10,8 +10,6 @@ Without that variable the files of the package scikit-hep-testdata are used, if 
 from __future__ import annotations
 
 import argparse
-import fnmatch
-import importlib
 import importlib.metadata
 import os
 import platform
@@ -27,9 +25,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from compat.records import RECORD, BranchResult, FileRecord, FileResult, Status
-from compat.verdict import FILE, not_run
-from compat.workers import Worker, WorkerError
+from compat.census.records import RECORD, BranchResult, FileRecord, FileResult, Status
+from compat.census.verdict import FILE, not_run
+from compat.census.workers import Worker, WorkerError
+from compat.data import DataError, data_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,42 +43,6 @@ MAX_CHARACTERS = 400
 
 # Failures that differ in numbers alone are taken for the same.
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
-
-
-class DataError(Exception):
-    """There are no files to compare."""
-
-
-def data_files(pattern: str) -> list[Path]:
-    """Find the ROOT files whose names match a glob pattern.
-
-    Raises
-    ------
-    DataError
-        If there are none, or no place to look for them.
-    """
-    folder = os.environ.get("VROOT_ROOTFILES")
-    if folder:
-        if not Path(folder).is_dir():
-            raise DataError(f"VROOT_ROOTFILES is not a folder: {folder}")
-        names = sorted(path.name for path in Path(folder).glob("*.root"))
-        paths = [Path(folder, name) for name in names if fnmatch.fnmatchcase(name, pattern)]
-    else:
-        try:
-            skhep_testdata = importlib.import_module("skhep_testdata")
-        except ImportError as error:
-            raise DataError(
-                "set VROOT_ROOTFILES to a folder of ROOT files, or install scikit-hep-testdata"
-            ) from error
-        names = sorted(name for name in skhep_testdata.known_files if name.endswith(".root"))
-        paths = [
-            Path(skhep_testdata.data_path(name))
-            for name in names
-            if fnmatch.fnmatchcase(name, pattern)
-        ]
-    if not paths:
-        raise DataError(f"none of {len(names)} ROOT files matches {pattern!r}")
-    return paths
 
 
 class Lane:
@@ -285,7 +248,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{compared} of {len(paths)} files in {seconds:.0f} s;", *map(" ".join, used.items()))
     print(f"{passed} passed, {failed} failed")
     return 0 if failed == 0 and compared > 0 else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

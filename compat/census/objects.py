@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from compat.arrays import shorten
-from compat.records import BranchResult, FailureRecord, Status
+from compat.census.arrays import shorten
+from compat.census.records import BranchResult, FailureRecord, Status
 from vroot.exceptions import UnsupportedError, VrootError
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Run scripts of users, with uproot or with vroot in its place, and write what they found.
 
-    python -m compat.accept uproot|vroot jobs.json found.json
+    python -m compat.acceptance.runner uproot|vroot jobs.json found.json
 
 The jobs are ``[[script, argument, …], …]``; what is found is, by script, its ``result`` as plain
 data, or the traceback.
@@ -15,7 +15,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-from compat.plain import plain
+from compat.acceptance.runner.plain import plain
 
 __all__ = ["run"]
 

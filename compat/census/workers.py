@@ -11,7 +11,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from compat.records import FailureRecord
+from compat.census.records import FailureRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,8 +43,8 @@ class WorkerError(Exception):
 
 def oracle(path: Path, folder: Path) -> None:
     """Record what uproot says."""
-    from compat.object_oracle import record_objects
-    from compat.oracle import record_file
+    from compat.census.object_oracle import record_objects
+    from compat.census.oracle import record_file
 
     record_file(path, folder)
     record_objects(path, folder)
@@ -60,7 +60,7 @@ def scan(path: Path, references: Path) -> None:
 def reader(folder: Path, references: Path) -> Any:
     """Compare vroot's reading with what uproot said, where importing uproot fails."""
     sys.modules["uproot"] = None  # type: ignore[assignment]
-    from compat.reader import compare_file
+    from compat.census.reader import compare_file
 
     return compare_file(folder, references)
 

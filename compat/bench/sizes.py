@@ -1,9 +1,9 @@
 """How large the stores of real files are, against what each may take.
 
-``python -m compat.sizes``: scans every file of the data folder and prints the ten worst. A store
-may take 1.5 kB a branch, field, tree, directory or object, 80 bytes a reference, and its inline
-data: base64, and what objects such as histograms hold. Compressed, it may take a sixth of the
-former, and the inline data as bytes, which need not be compressible.
+``python -m compat.bench.sizes`` scans every file of the data folder and prints the ten worst. A
+store may take 1.5 kB a branch, field, tree, directory or object, 80 bytes a reference, and its
+inline data: base64, and what objects such as histograms hold. Compressed, it may take a sixth of
+the former, and the inline data as bytes, which need not be compressible.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 import vroot
-from compat.census import data_files
+from compat.data import data_files
 from vroot.store.references import save_references
 
 BYTES_PER_NODE = 1500

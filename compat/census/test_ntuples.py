@@ -11,12 +11,12 @@ import pytest
 import uproot
 
 import vroot
-from compat.ntuple_oracle import FIELD_KIND
-from compat.objects import OBJECTS
-from compat.oracle import record_file
-from compat.records import RECORD, BranchResult, FileRecord, Status
-from compat.verdict import NTUPLE
-from compat.workers import Worker
+from compat.census.ntuple_oracle import FIELD_KIND
+from compat.census.objects import OBJECTS
+from compat.census.oracle import record_file
+from compat.census.records import RECORD, BranchResult, FileRecord, Status
+from compat.census.verdict import NTUPLE
+from compat.census.workers import Worker
 
 FIELDS = {"(all)", "x", "hits", "hits.pos"}
 
@@ -48,7 +48,7 @@ def compare(path: Path, references: Path) -> dict[str, BranchResult]:
 @pytest.fixture(autouse=True)
 def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the workers import this package, however pytest was started."""
-    monkeypatch.syspath_prepend(Path(__file__).parents[1])
+    monkeypatch.syspath_prepend(Path(__file__).parents[2])
 
 
 def record(path: Path) -> FileRecord:

@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 
 import vroot
-from compat.arrays import Buffer, compare_buffers, compare_forms, shorten, take_apart
-from compat.ntuple_reader import NTupleComparison
-from compat.objects import compare_objects
-from compat.records import (
+from compat.census.arrays import Buffer, compare_buffers, compare_forms, shorten, take_apart
+from compat.census.ntuple_reader import NTupleComparison
+from compat.census.objects import compare_objects
+from compat.census.records import (
     BUFFERS,
     RECORD,
     ArrayRecord,
@@ -27,7 +27,7 @@ from compat.records import (
     Status,
     TreeRecord,
 )
-from compat.verdict import FILE, TREE, Reading, judge, not_run, result, tree_not_run
+from compat.census.verdict import FILE, TREE, Reading, judge, not_run, result, tree_not_run
 from vroot.exceptions import UnsupportedError, VrootError
 
 if TYPE_CHECKING:

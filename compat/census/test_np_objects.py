@@ -1,4 +1,4 @@
-"""Objects in `library="np"` are those of uproot; a few files, `compat.np_objects` takes all."""
+"""Objects in `library="np"` are those of uproot, in a few files; `np_objects` takes all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import vroot as uproot
-from compat.np_objects import compare_file
+from compat.census.np_objects import compare_file
 
 FILES = {
     "uproot-HZZ-objects.root": 11,

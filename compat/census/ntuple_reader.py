@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from compat.records import BranchResult, FailureRecord, Status
-from compat.verdict import NTUPLE, judge, result, tree_not_run
+from compat.census.records import BranchResult, FailureRecord, Status
+from compat.census.verdict import NTUPLE, judge, result, tree_not_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from compat.records import BranchRecord, RangeRecord, TreeRecord
-    from compat.verdict import Reading
+    from compat.census.records import BranchRecord, RangeRecord, TreeRecord
+    from compat.census.verdict import Reading
 
     Compare = Callable[[str, object, Callable[[], object]], list[str]]
 

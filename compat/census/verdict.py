@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from compat.marks import MARKS, Mark, find_mark
-from compat.records import (
+from compat.census.marks import MARKS, Mark, find_mark
+from compat.census.records import (
     BranchRecord,
     BranchResult,
     FailureRecord,

@@ -12,13 +12,13 @@ import awkward as ak
 import numpy as np
 import pytest
 
-from compat.arrays import compare_buffers, compare_forms, take_apart
-from compat.census import main
-from compat.marks import Mark, find_correction
-from compat.oracle import byteswapped, sub_ranges
-from compat.records import ArrayRecord, BranchRecord, FailureRecord, RangeRecord, Status
-from compat.verdict import Reading, judge
-from compat.workers import Worker, WorkerError
+from compat.census.arrays import compare_buffers, compare_forms, take_apart
+from compat.census.comparison import main
+from compat.census.marks import Mark, find_correction
+from compat.census.ranges import byteswapped, sub_ranges
+from compat.census.records import ArrayRecord, BranchRecord, FailureRecord, RangeRecord, Status
+from compat.census.verdict import Reading, judge
+from compat.census.workers import Worker, WorkerError
 
 ARRAY = ArrayRecord("2 * int32", "{}", 2, [])
 FAILED = FailureRecord("ValueError", "no")
@@ -197,7 +197,7 @@ class TestWorker:
     @pytest.fixture(autouse=True)
     def _importable(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Let the workers import this package, however pytest was started."""
-        monkeypatch.syspath_prepend(Path(__file__).parents[1])
+        monkeypatch.syspath_prepend(Path(__file__).parents[2])
 
     def test_an_error_is_reported_and_the_next_call_works(self, tmp_path: Path) -> None:
         worker = Worker("oracle", 60)
@@ -232,7 +232,7 @@ class TestMain:
         (tmp_path / "broken.root").write_bytes(b"toor" + bytes(100))
         run = subprocess.run(
             [sys.executable, "-m", "compat.census", "--jobs", "1"],
-            cwd=Path(__file__).parents[1],
+            cwd=Path(__file__).parents[2],
             env={**os.environ, "VROOT_ROOTFILES": str(tmp_path)},
             capture_output=True,
             text=True,

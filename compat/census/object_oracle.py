@@ -9,9 +9,10 @@ import msgspec
 import uproot
 from uproot.model import UnknownClass, UnknownClassVersion
 
-from compat.objects import OBJECTS, ObjectRecord, describe, looks
-from compat.oracle import BRANCH_SECONDS, ORACLE_ERRORS, is_tree, time_limit
-from compat.records import FailureRecord
+from compat.census.kinds import is_ntuple, is_tree
+from compat.census.limits import BRANCH_SECONDS, ORACLE_ERRORS, time_limit
+from compat.census.objects import OBJECTS, ObjectRecord, describe, looks
+from compat.census.records import FailureRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,7 @@ def record_directory(directory: Any, prefix: str) -> Iterator[ObjectRecord]:
         if classname in DIRECTORIES:
             below = f"{prefix}{shown.rpartition(';')[0]}/"
             yield from record_directory(directory.key(shown).get(), below)
-        elif not is_tree(classname) and classname != "ROOT::RNTuple":
+        elif not (is_tree(classname) or is_ntuple(classname)):
             yield record_object(directory.key(shown), f"{prefix}{shown}")
 
 

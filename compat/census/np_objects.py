@@ -2,7 +2,7 @@
 
 Run it from the top of the repository:
 
-    VROOT_ROOTFILES=<folder of ROOT files> python -m compat.np_objects ["*.root"]
+    VROOT_ROOTFILES=<folder of ROOT files> python -m compat.census.np_objects ["*.root"]
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ import uproot
 from uproot.containers import Container as TheirContainer
 
 import vroot
-from compat.census import data_files
-from compat.marks import find_correction
-from compat.oracle import ORACLE_ERRORS, is_tree, time_limit
+from compat.census.kinds import is_tree
+from compat.census.limits import ORACLE_ERRORS, time_limit
+from compat.census.marks import find_correction
+from compat.data import data_files
 from vroot.exceptions import VrootError
 from vroot.interpretations import AsInline, AsJagged, AsObjects, AsStridedObjects, Unsupported
 from vroot.objects.containers import Container

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import uproot
 
-from compat.names import TABLE, UNEXPLAINED, rows, table
+from compat.names.rows import TABLE, UNEXPLAINED, rows, table
 
 
 def test_the_table_is_up_to_date() -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import uproot
 
 import vroot.interpretations
-from compat.names_reasons import ABSENT, DIFFERENT, INTERNAL
+from compat.names.reasons import ABSENT, DIFFERENT, INTERNAL
 from vroot.as_uproot import stand_ins
 
 TABLE = Path(__file__).with_name("names.tsv")
@@ -216,8 +216,3 @@ def table() -> str:
     lines = [f"# uproot {uproot.__version__}", "\t".join(HEADER)]
     lines += ["\t".join(row).rstrip() for row in rows()]
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    TABLE.write_text(table(), encoding="utf-8")
-    sys.stdout.write(f"{TABLE.name} is written\n")

@@ -1,0 +1,1 @@
+"""The comparison of vroot with uproot, over real files."""

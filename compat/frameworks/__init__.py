@@ -1,0 +1,1 @@
+"""Frameworks that read ROOT files with uproot, with vroot in its place."""
