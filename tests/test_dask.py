@@ -443,14 +443,20 @@ def test_groups(store: dict[str, Any]) -> None:  # noqa: F811
 def test_read_errors_are_reported(folder: Path, tmp_path: Path) -> None:
     for ending in ("root", "json"):
         for i in (0, 2):
-            (tmp_path / f"{i}.{ending}").write_bytes((folder / f"file{i}.{ending}").read_bytes())
+            name = f"file{i}.{ending}"
+            (tmp_path / name).write_bytes((folder / name).read_bytes())
     options: dict[str, Any] = {
         "open_files": False, "steps_per_file": 2, "allow_read_errors_with_report": True,
     }  # fmt: skip
-    ours, our_report = vroot.dask({f"{tmp_path}/*.json": "Events"}, **options)
-    theirs, their_report = uproot.dask({f"{tmp_path}/*.root": "Events"}, **options)
+    ours, our_report, theirs, their_report = (
+        each
+        for module, ending in ((vroot, "json"), (uproot, "root"))
+        for each in module.dask(
+            {f"{tmp_path}/file{i}.{ending}": "Events" for i in (0, 2)}, **options
+        )
+    )
     for ending in ("root", "json"):
-        (tmp_path / f"2.{ending}").unlink()
+        (tmp_path / f"file2.{ending}").unlink()
     assert not ours.known_divisions
     got, report = dask.compute(ours.run, our_report, scheduler="sync")
     expected, its = dask.compute(theirs.run, their_report, scheduler="sync")

@@ -252,8 +252,10 @@ def _of_mapping(
     for item in entries.items():
         if not all(isinstance(each, str | os.PathLike) for each in item):
             raise CatalogError(f"{where}: {item!r}: expected two strings or paths")
+    # Asked for once, since there may be many thousands of paths.
+    folder = Path.cwd()
     pairs = (
-        (_absolute(regularize_path(key)), _absolute(regularize_path(store)))
+        (_under(folder, regularize_path(key)), _under(folder, regularize_path(store)))
         for key, store in entries.items()
     )
     return _checked(pairs, where)
@@ -273,11 +275,7 @@ def _checked(entries: Iterable[tuple[str, str]], where: str) -> Catalog:
 
 def _absolute(location: str) -> str:
     """Make a local path absolute, without following links, and keep the "/" at its end."""
-    path = _plain_path(location)
-    if path is None:
-        return location
-    text = os.path.abspath(path).replace(os.sep, "/")  # noqa: PTH100  # it takes ".." away as well
-    return text + "/" if location.endswith("/") and text != "/" else text
+    return _under(Path.cwd(), location)
 
 
 def _plain_path(location: str) -> str | None:
@@ -289,11 +287,12 @@ def _plain_path(location: str) -> str | None:
 
 
 def _under(folder: Path, location: str) -> str:
+    """Make a local path that starts in a folder absolute, and take ".." away."""
     path = _plain_path(location)
     if path is None:
         return location
-    joined = os.path.join(folder, path)  # noqa: PTH118
-    return _absolute(joined + "/" if location.endswith("/") else joined)
+    text = os.path.normpath(os.path.join(folder, path)).replace(os.sep, "/")  # noqa: PTH118
+    return text + "/" if location.endswith("/") and text != "/" else text
 
 
 def _within(base: str, location: str) -> str:

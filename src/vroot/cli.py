@@ -42,6 +42,7 @@ from vroot.printing import (
     write_json,
     write_table,
 )
+from vroot.store.local import local_path
 from vroot.store.references import is_reference_name
 
 __all__ = ["main"]
@@ -223,7 +224,7 @@ def _outputs(args: argparse.Namespace) -> list[str]:
             if "://" in source or (":" in source and not Path(source).exists()):
                 usage_error(f"{source!r} is not a local file: say with -o where to write")
         outputs = [source + SIDECAR_SUFFIX for source in sources]
-    elif "://" in args.output:
+    elif local_path(args.output) is None:
         usage_error(f"references are written to local files, not to {args.output!r}")
     elif args.output.endswith(("/", os.sep)) or Path(args.output).is_dir():
         Path(args.output).mkdir(parents=True, exist_ok=True)

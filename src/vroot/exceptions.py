@@ -13,6 +13,7 @@ __all__ = [
     "DeserializationError",
     "KeyInFileError",
     "MissingExtraError",
+    "OutputIsSourceError",
     "ReferenceStoreError",
     "ShortReadError",
     "StaleReferencesError",
@@ -117,6 +118,10 @@ class ShortReadError(VrootError, OSError):
 
 class ClosedFileError(VrootError, OSError):
     """A file was closed, and nothing more can be read from it."""
+
+
+class OutputIsSourceError(VrootError, ValueError):
+    """References are not written where they would replace a ROOT file."""
 
 
 class ReferenceStoreError(VrootError, ValueError):

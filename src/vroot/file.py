@@ -19,14 +19,14 @@ from vroot.exceptions import ClosedFileError, ReferenceStoreError
 from vroot.fetch import WINDOW_BYTES, Piece, fetch
 from vroot.file_source import Source
 from vroot.finding import find_references
-from vroot.paths import regularize_path, split_object_path
+from vroot.paths import absolute_location, regularize_path, split_object_path
 from vroot.store.references import References
 from vroot.store.sources import PerformanceCounters, Sources
 
 if TYPE_CHECKING:
     from vroot.branch import TBranch
 
-__all__ = ["File", "open_file"]
+__all__ = ["File", "open_file", "open_location"]
 
 
 class File(Directory):
@@ -309,10 +309,38 @@ def open_file(
         ((path, object_path),) = path.items()
     elif isinstance(path, str):
         path, object_path = split_object_path(path)
-    location = regularize_path(path)
-    references, sources = find_references(location, storage_options, verify_sources=verify_sources)
-    file = File(references, location, storage_options, sources=sources, **settings)
+    given = regularize_path(path)
+    file = open_location(absolute_location(given), given, storage_options, **settings)
     return file if object_path is None else file[object_path]
+
+
+def open_location(
+    location: str,
+    given: str,
+    storage_options: Mapping[str, Any] | None = None,
+    *,
+    verify_sources: bool = True,
+    **settings: Any,
+) -> File:
+    """Open what is named by an absolute path or URL, in which no object is named.
+
+    Parameters
+    ----------
+    location : str
+        The absolute path or URL.
+    given : str
+        What the user has written for it, which is the `File.file_path`.
+    storage_options, verify_sources, **settings
+        As in `vroot.open`.
+
+    Returns
+    -------
+    File
+        The file.
+    """
+    references, sources = find_references(location, storage_options, verify_sources=verify_sources)
+    settings |= {"verify_sources": verify_sources, "sources": sources}
+    return File(references, given, storage_options, **settings)
 
 
 # As uproot has it; changing it changes nothing here.

@@ -7,17 +7,15 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from vroot.directory import Directory
 from vroot.exceptions import KeyInFileError
-from vroot.file import open_file
+from vroot.file import open_location
 from vroot.has_branches import HasBranches
 from vroot.ntuple.has_fields import HasFields
-from vroot.paths import split_object_path
+from vroot.paths import absolute_location, regularize_path, replace_link, split_object_path
 from vroot.store.local import local_path
 from vroot.store.remote import filesystem
 
@@ -33,7 +31,7 @@ TREE_CLASSES = "TTree"
 
 def regularize_files(
     files: Files, storage_options: Mapping[str, Any] | None = None
-) -> list[tuple[str | Tree, str | None]]:
+) -> list[FileSteps]:
     """List the files, and the objects in them, that are meant.
 
     Parameters
@@ -46,9 +44,9 @@ def regularize_files(
 
     Returns
     -------
-    list of tuple
-        Path or tree, and the object in it if one was named, in order. As in uproot, what is named
-        twice comes twice, but what two patterns in one string match comes once.
+    list of FileSteps
+        In order, without steps. As in uproot, what is named twice comes twice, but what two
+        patterns in one string match comes once.
 
     Raises
     ------
@@ -60,7 +58,7 @@ def regularize_files(
     found = regularize_file_steps(files, storage_options)
     if any(each.steps is not None for each in found):
         raise TypeError("'steps' in 'files' are for vroot.dask only")
-    return [(each.location, each.object_path) for each in found]
+    return found
 
 
 class FileSteps(NamedTuple):
@@ -69,16 +67,19 @@ class FileSteps(NamedTuple):
     Parameters
     ----------
     location : str or tree
-        A path or URL, or the tree itself.
+        An absolute path or a URL, or the tree itself.
     object_path : str, optional
         The object in it.
     steps : list of (int, int), optional
         Half-open ranges of entries.
+    given : str
+        The path or URL as it was given.
     """
 
     location: str | Tree
     object_path: str | None
     steps: list[tuple[int, int]] | None = None
+    given: str = ""
 
 
 def regularize_file_steps(
@@ -133,13 +134,13 @@ def _walk(
 ) -> Iterator[FileSteps]:
     if isinstance(files, HasBranches | HasFields):
         yield FileSteps(files, None)
-    elif isinstance(files, Path):
-        for path in _expand(os.fspath(files), storage_options):
-            yield FileSteps(path, None)
+    elif isinstance(files, os.PathLike):
+        for given, location in _expand(regularize_path(files), storage_options):
+            yield FileSteps(location, None, given=given)
     elif isinstance(files, str):
         name, object_path = split_object_path(files) if parse_colon else (files, None)
-        for path in _expand(name, storage_options):
-            yield FileSteps(path, object_path)
+        for given, location in _expand(name, storage_options):
+            yield FileSteps(location, object_path, given=given)
     elif isinstance(files, Mapping):
         for key, value in files.items():
             details = value if isinstance(value, Mapping) else {"object_path": value}
@@ -147,8 +148,8 @@ def _walk(
             if not isinstance(object_path, str | None):
                 raise TypeError(f"the object of {key!r} must be a string or None, not {value!r}")
             ranges = None if steps is None else _regularize_steps(steps)
-            for location, _, _ in _walk(key, storage_options, parse_colon=False):
-                yield FileSteps(location, object_path, ranges)
+            for each in _walk(key, storage_options, parse_colon=False):
+                yield each._replace(object_path=object_path, steps=ranges)
     elif isinstance(files, Iterable):
         for each in files:
             yield from _walk(each, storage_options, parse_colon=parse_colon)
@@ -159,20 +160,24 @@ def _walk(
         )
 
 
-def _expand(location: str, storage_options: Mapping[str, Any] | None) -> Iterator[str]:
-    """Give the files that a pattern matches, or the path itself if it is none."""
-    if GLOB.search(location) is None:
-        yield location
-    elif local_path(location) is None:
+def _expand(given: str, storage_options: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """Give the files that a pattern matches, or the one of the path: as given, and absolute."""
+    location = absolute_location(regularize_path(given))
+    if GLOB.search(given) is None:
+        yield given, location
+    elif local_path(given) is None:
         fs, path = filesystem(location, storage_options or {})
         for match in fs.glob(path):
-            yield fs.unstrip_protocol(match)
+            found = replace_link(location, fs.unstrip_protocol(match))
+            yield found, found
     elif os.path.exists(location):  # noqa: PTH110  # a name with brackets in it
-        yield location
+        yield given, location
     else:
-        patterns = _without_braces(os.path.expanduser(location))  # noqa: PTH111
-        matches = (sorted(glob.glob(pattern)) for pattern in patterns)  # noqa: PTH207
-        yield from dict.fromkeys(itertools.chain.from_iterable(matches))
+        # Those of a relative pattern are relative, as in uproot.
+        pattern = str(local_path(regularize_path(given)))
+        matches = (sorted(glob.glob(each)) for each in _without_braces(pattern))  # noqa: PTH207
+        for match in dict.fromkeys(itertools.chain.from_iterable(matches)):
+            yield match, absolute_location(match)
 
 
 def _without_braces(pattern: str) -> Iterator[str]:
@@ -192,19 +197,22 @@ def open_tree(
     *,
     allow_missing: bool = False,
     storage_options: Mapping[str, Any] | None = None,
+    given: str = "",
 ) -> Tree | None:
     """Open the tree that is meant in a file.
 
     Parameters
     ----------
     location : str or tree
-        A path or URL, or the tree itself.
+        An absolute path or a URL, or the tree itself.
     object_path : str, optional
         Where it is in the file; the only tree of the file if not given.
     allow_missing : bool
         Whether a file without it is passed over.
     storage_options : mapping, optional
         Options for fsspec.
+    given : str
+        What the file shows as its path, if not `location`.
 
     Returns
     -------
@@ -220,10 +228,8 @@ def open_tree(
     """
     if not isinstance(location, str):
         return location
-    file = open_file(Path(location) if local_path(location) else location,
-                     storage_options=storage_options)  # fmt: skip
-    if not isinstance(file, Directory):
-        return _checked(file, location)
+    given = given or location
+    file = open_location(location, given, storage_options)
     if object_path is None:
         names = file.keys(filter_classname=TREE_CLASSES, cycle=False)
         if not names and allow_missing:
@@ -232,12 +238,12 @@ def open_tree(
             listed = ", ".join(map(repr, names)) or "none"
             raise ValueError(
                 f"the tree must be named, as in {{file: tree}}, where a file does not have exactly "
-                f"one; trees: {listed}\nin file {location}"
+                f"one; trees: {listed}\nin file {given}"
             )
         object_path = names[0]
     elif allow_missing and object_path not in file:
         return None
-    return _checked(file[object_path], f"{location}:{object_path}")
+    return _checked(file[object_path], f"{given}:{object_path}")
 
 
 def _checked(found: Any, where: str) -> Tree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +14,11 @@ import msgspec
 
 from vroot.catalog import SIDECAR_SUFFIXES, current_catalog
 from vroot.exceptions import ReferenceStoreError, StaleReferencesError, StaleReferencesWarning
-from vroot.paths import beside, without_query
+from vroot.paths import beside, name_of
 from vroot.store.local import LocalStore, local_path
+from vroot.store.packed import BEGIN_BYTES, ROOT_MAGIC, looks_like_references, unpacked
 from vroot.store.references import References, is_reference_name, load_references
-from vroot.store.remote import exists
+from vroot.store.remote import exists, read_begin, read_file
 from vroot.store.sources import Sources, header_checksum
 
 __all__ = ["Found", "find_references"]
@@ -24,8 +26,14 @@ __all__ = ["Found", "find_references"]
 #: References, and their sources if those are checked already.
 Found = tuple[References, Sources | None]
 
-#: From a warning to the call of `vroot.open`: the functions of this module and `open_file`.
-STACK = 6
+#: A name of a ROOT file, or of a part of one.
+ROOT_NAME = re.compile(r"\.root(\.\d+)?$", re.IGNORECASE)
+
+#: Before the location of a ROOT file, in that of references which are in no file.
+SCANNED = "references scanned from"
+
+#: From a warning to the call of `vroot.open`: the functions of this module and of `vroot.file`.
+STACK = 7
 
 
 def find_references(
@@ -39,7 +47,7 @@ def find_references(
     Parameters
     ----------
     location : str
-        Path or URL of references or of a ROOT file.
+        Absolute path or URL of references or of a ROOT file.
     storage_options : mapping, optional
         Options for fsspec.
     verify_sources : bool
@@ -63,43 +71,74 @@ def find_references(
     MissingExtraError
         If a ROOT file has no references and cannot be scanned here.
     """
-    if not _is_root_file(location):
-        return load_references(location, storage_options=storage_options), None
     path = local_path(location)
-    sidecar = _beside_local(path, location) if path is not None else None
+    if path is None:
+        return _find_remote(location, storage_options, verify=verify_sources)
+    if not _is_root_file(path, location):
+        return load_references(location), None
+    sidecar = _beside_local(path, location)
     if sidecar is not None:
         return sidecar, None
     found = _in_catalog(location, storage_options, verify=verify_sources)
-    if found is None and path is None:
-        found = _beside_remote(location, storage_options, verify=verify_sources)
+    return _scanned(path, location, storage_options) if found is None else found
+
+
+def _find_remote(
+    location: str, storage_options: Mapping[str, Any] | None, *, verify: bool
+) -> Found:
+    """Find references of what is remote, or in an archive.
+
+    The first bytes tell references from ROOT files. They are looked at when that costs no request,
+    or when the name does not tell what to expect, or when nothing is left but scanning.
+    """
+    name = name_of(location)
+    begin = b""
+    if is_reference_name(name):
+        content = read_file(location, storage_options)
+        if not content.startswith(ROOT_MAGIC):
+            return References(unpacked(content, location), location), None
+        begin = ROOT_MAGIC
+    elif not ROOT_NAME.search(name):
+        begin = read_begin(location, BEGIN_BYTES, storage_options)
+        if not begin.startswith(ROOT_MAGIC):
+            return load_references(location, storage_options=storage_options), None
+    found = _in_catalog(location, storage_options, verify=verify)
+    if found is None:
+        found = _beside_remote(location, storage_options, verify=verify)
     if found is not None:
         return found
+    if not begin and looks_like_references(read_begin(location, BEGIN_BYTES, storage_options)):
+        return load_references(location, storage_options=storage_options), None
+    return _scanned(None, location, storage_options)
+
+
+def _scanned(path: Path | None, location: str, storage_options: Mapping[str, Any] | None) -> Found:
     # Scanning is the one thing that needs uproot; the import is the scanner's.
     from vroot import scan  # noqa: PLC0415
 
     # As a path, a name with a colon in it is not split again.
     scanned = scan(location if path is None else path, storage_options=storage_options)
-    return References(msgspec.json.encode(scanned), location), None
+    # What is read is what the user named, wherever it is.
+    content, where = msgspec.json.encode(scanned), f"{SCANNED} {location}"
+    return References(content, where, source_url=_source_url(location)), None
 
 
-def _is_root_file(location: str) -> bool:
-    path = local_path(location)
-    if path is None:
-        return not is_reference_name(without_query(location))
-    if path.is_dir():
+def _is_root_file(path: Path, location: str) -> bool:
+    if os.path.isdir(path):  # noqa: PTH112  # unlike pathlib's, for names of any length
         raise IsADirectoryError(f"{location} is a folder, not a file")
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), location)
-    if path.suffix.lower() == ".root":
-        return True
     with path.open("rb") as file:
-        return file.read(4) == b"root"
+        begin = file.read(BEGIN_BYTES)
+    if ROOT_NAME.search(path.name):
+        return not looks_like_references(begin)
+    return begin.startswith(ROOT_MAGIC)
 
 
 def _beside_local(path: Path, location: str) -> References | None:
     for suffix in SIDECAR_SUFFIXES:
         sidecar = path.with_name(path.name + suffix)
-        if not sidecar.is_file():
+        if not os.path.isfile(sidecar):  # noqa: PTH113  # also if the name is too long for one
             continue
         try:
             references = load_references(str(sidecar), source_url=_source_url(location))

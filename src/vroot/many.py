@@ -7,7 +7,7 @@ from typing import Any
 
 from vroot.as_uproot.options import separate_open_options
 from vroot.exceptions import KeyInFileError
-from vroot.files import Files, Tree, open_tree, regularize_files
+from vroot.files import Files, FileSteps, Tree, open_tree, regularize_files
 from vroot.library import join, regularize_library, shift_index
 from vroot.plan import regularize_entry_range
 
@@ -64,14 +64,27 @@ def iterate(
         )
     name = regularize_library(library)
     options, storage_options = separate_open_options(options, storage_options)
-    offset = 0
-    for tree in _trees(files, allow_missing=allow_missing, storage_options=storage_options):
-        steps = tree.iterate(
-            expressions, cut, step_size=step_size, library=name, report=report, **options
-        )
+    # Now, and not when the first is asked for: the current folder may be another one then.
+    named = regularize_files(files, storage_options)
+    trees = _trees(named, allow_missing=allow_missing, storage_options=storage_options)
+    options |= {"step_size": step_size, "library": name, "report": report}
+    return _steps(trees, expressions, cut, allow_missing=allow_missing, options=options)
+
+
+def _steps(
+    trees: Iterator[Tree],
+    expressions: Any,
+    cut: str | None,
+    *,
+    allow_missing: bool,
+    options: dict[str, Any],
+) -> Iterator[Any]:
+    name, offset = options["library"], 0
+    for tree in trees:
+        steps = tree.iterate(expressions, cut, **options)
         try:
             for step in steps:
-                if report:
+                if options["report"]:
                     arrays, where = step
                     yield shift_index(arrays, offset, name), where.to_global(offset)
                 else:
@@ -121,7 +134,8 @@ def concatenate(
     """
     name = regularize_library(library)
     options, storage_options = separate_open_options(options, storage_options)
-    trees = list(_trees(files, allow_missing=allow_missing, storage_options=storage_options))
+    named = regularize_files(files, storage_options)
+    trees = list(_trees(named, allow_missing=allow_missing, storage_options=storage_options))
     total = sum(tree.num_entries for tree in trees)
     start, stop = regularize_entry_range(total, entry_start, entry_stop)
     parts: list[Any] = []
@@ -169,19 +183,28 @@ def num_entries(
         Path of the file, path of the object in it, number of entries.
     """
     _, storage_options = separate_open_options(options, storage_options)
-    for location, object_path in regularize_files(paths, storage_options):
-        tree = open_tree(location, object_path, storage_options=storage_options)
-        if tree is not None:
-            shown = location if isinstance(location, str) else tree.file.file_path
-            yield shown, object_path, tree.num_entries
+    # Now, and not when the first is asked for: the current folder may be another one then.
+    return _count(regularize_files(paths, storage_options), storage_options)
+
+
+def _count(
+    files: list[FileSteps], storage_options: Mapping[str, Any] | None
+) -> Iterator[tuple[str, str | None, int]]:
+    for each in files:
+        (tree,) = _trees([each], allow_missing=False, storage_options=storage_options)
+        yield each.given or tree.file.file_path, each.object_path, tree.num_entries
 
 
 def _trees(
-    files: Files, *, allow_missing: bool, storage_options: Mapping[str, Any] | None
+    files: list[FileSteps], *, allow_missing: bool, storage_options: Mapping[str, Any] | None
 ) -> Iterator[Tree]:
-    for location, object_path in regularize_files(files, storage_options):
+    for location, object_path, _, given in files:
         tree = open_tree(
-            location, object_path, allow_missing=allow_missing, storage_options=storage_options
+            location,
+            object_path,
+            allow_missing=allow_missing,
+            storage_options=storage_options,
+            given=given,
         )
         if tree is not None:
             yield tree

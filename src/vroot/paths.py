@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
-from vroot.store.local import local_path
+from vroot.exceptions import OutputIsSourceError
+from vroot.store.local import is_chain, local_path
 
-__all__ = ["beside", "join_url", "regularize_path", "split_object_path", "without_query"]
+__all__ = [
+    "absolute_location",
+    "beside",
+    "check_outputs",
+    "file_url",
+    "is_in_folder_of",
+    "join_url",
+    "name_of",
+    "regularize_path",
+    "replace_link",
+    "split_object_path",
+    "without_query",
+]
 
 #: "file:object", where the name ends like a file of either kind. What follows a query is part of
 #: it: a colon in a token is not told from one before an object. Uproot has the same rule.
-OBJECT_IN_PATH = re.compile(r"(.+\.(?:root(?:\.\d+)?|json(?:\.zstd?)?)):(.*)$", re.IGNORECASE)
+OBJECT_IN_PATH = re.compile(
+    r"(.+\.(?:root(?:\.\d+)?|json(?:\.zstd?|\.gz|\.bz2|\.xz)?)):(.*)$", re.IGNORECASE
+)
 
 #: Between the links of a chain of file systems; "::" is also part of the names of C++ classes.
 CHAIN = re.compile(r"::(?=[a-z][a-z0-9+.-]*://)", re.IGNORECASE)
 ARCHIVES = ("zip://", "tar://", "libarchive://")
+
+#: Schemes behind which no host comes, but a path at once.
+WITHOUT_HOST = ("file", "local", "memory", "zip", "tar", "libarchive", "reference", "dir")
+
+#: Schemes of which the path is percent-encoded.
+ENCODED = ("http", "https")
+PLAIN = "/:@!$&'()*+,;=~"
 
 #: What pathlib makes of the beginning of a URL.
 SQUEEZED = re.compile(r"^(https?|root):/([^/])", re.IGNORECASE)
@@ -112,6 +137,56 @@ def without_query(url: str) -> str:
     return url.partition("?")[0] if "://" in url else url
 
 
+def _links(url: str) -> tuple[str, str, str]:
+    """Split a chain of URLs into what is before, is, and is behind the one that names the file."""
+    if not is_chain(url):
+        return "", url, ""
+    links = url.split("::")
+    first = next((i for i, link in enumerate(links) if "://" in link and link[-3:] != "://"), -1)
+    first = len(links) - 1 if first < 0 else first
+    before, after = links[:first], links[first + 1 :]
+    return "".join(f"{each}::" for each in before), links[first], "".join(f"::{e}" for e in after)
+
+
+def name_of(url: str) -> str:
+    """Give the name of the file that a path or URL is of, in an archive too."""
+    _, link, _ = _links(url)
+    return without_query(link).rpartition("/")[2]
+
+
+def replace_link(chain: str, link: str) -> str:
+    """Give a chain of URLs in which another link names the file; a URL alone becomes that."""
+    before, _, after = _links(chain)
+    return f"{before}{link}{after}"
+
+
+def absolute_location(location: str, folder: Path | None = None) -> str:
+    """Make a path absolute, also the one of a ``file:`` URL, or at the end of a chain.
+
+    Parameters
+    ----------
+    location : str
+        A path or URL.
+    folder : pathlib.Path, optional
+        Where relative paths start; the current folder if not given.
+
+    Returns
+    -------
+    str
+        An absolute path, with its links and ".." kept, or the URL.
+    """
+    start = Path.cwd() if folder is None else folder
+    path = local_path(location)
+    if path is not None:
+        return str(start / path)
+    if not is_chain(location):
+        return location
+    *links, last = location.split("::")
+    path = local_path(last)
+    # With its scheme, without which fsspec does not know it in a chain of three.
+    return location if path is None else "::".join((*links, f"file://{start / path}"))
+
+
 def beside(url: str, suffix: str) -> str:
     """Give the URL of a file whose name is that of another with something behind it.
 
@@ -127,28 +202,124 @@ def beside(url: str, suffix: str) -> str:
     str
         The URL.
     """
-    name = without_query(url)
-    head, separator, tail = name.partition("::") if name.startswith(ARCHIVES) else (name, "", "")
-    return f"{head}{suffix}{separator}{tail}{url[len(name) :]}"
+    before, link, after = _links(url)
+    name = without_query(link)
+    return f"{before}{name}{suffix}{link[len(name) :]}{after}"
 
 
 def join_url(base: str, relative: str) -> str:
-    """Join a relative URL to the one of the file in which it stands.
+    """Join a relative path to the URL of the file in which it stands.
 
     Parameters
     ----------
     base : str
-        A URL with a scheme.
+        A URL with a scheme, or a chain of them: the path starts in the archive then.
     relative : str
-        A path, with "/" between its parts.
+        A path, with "/" between its parts, and not percent-encoded.
 
     Returns
     -------
     str
         The URL.
+
+    Raises
+    ------
+    ValueError
+        If the path would make a chain of the URL, which then might be of a local file.
     """
-    # urljoin knows no other schemes than the web's, so that it joins under one of those.
-    scheme, _, rest = base.partition("://")
-    # The dot keeps a colon from being a scheme's.
-    joined = urljoin("http://" + rest, "./" + relative)
-    return f"{scheme}://{joined.removeprefix('http://')}"
+    before, link, after = _links(base)
+    scheme, separator, rest = link.partition("://")
+    if scheme in ENCODED:
+        # A name may have any character in it, such as those that begin a query or a fragment.
+        relative = quote(relative, safe=PLAIN, errors="surrogateescape").replace("::", "%3A%3A")
+    if "::" in relative:
+        raise ValueError(f"{relative!r} is no path to join to {base}, since it has '::' in it")
+    if not separator:
+        return before + _join_path(link, relative) + after
+    if scheme in WITHOUT_HOST:
+        joined = _join_path(rest, relative)
+    else:
+        # urljoin knows no other schemes than the web's, so that it joins under one of those. The
+        # dot keeps a colon from being a scheme's.
+        joined = urljoin("http://" + rest, "./" + relative).removeprefix("http://")
+    return f"{before}{scheme}://{joined}{after}"
+
+
+def _join_path(base: str, relative: str) -> str:
+    """Join a path to the one of the file in which it stands, and keep the "/" at its end."""
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(base), relative))
+    return joined + "/" if relative.endswith("/") and joined != "/" else joined
+
+
+def file_url(path: Path) -> str:
+    """Give the URL of an absolute path.
+
+    Not percent-encoded, as fsspec takes what follows the scheme for the path as it is, unless the
+    name is not UTF-8, which no JSON holds.
+    """
+    text = path.as_posix()
+    if text.isprintable() or _is_unicode(text):
+        return f"file://{text}"
+    return f"file://{quote(os.fsencode(text))}"
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def is_in_folder_of(out: Path, source: Path) -> bool:
+    """Whether a store and its source are in one folder, where the name of the source is enough.
+
+    Not where the store will be found by a link to it, or where its JSON cannot hold the name.
+    """
+    here, there = out.absolute().parent, source.absolute().parent
+    is_same = here == there or (here.is_dir() and here.samefile(there))
+    return is_same and not out.is_symlink() and _is_unicode(source.name)
+
+
+def check_outputs(outputs: Iterable[Path], sources: Iterable[str]) -> None:
+    """Check that no output would replace a source, by whatever name, or another ROOT file.
+
+    Parameters
+    ----------
+    outputs : iterable of pathlib.Path
+        What is to be written.
+    sources : iterable of str
+        Paths and URLs of what is to be scanned.
+
+    Raises
+    ------
+    OutputIsSourceError
+        If one does.
+    """
+    existing = [path for path in outputs if path.exists()]
+    if not existing:
+        return
+    taken: dict[tuple[int, int], str] = {}
+    for source in sources:
+        path = local_path(source.split("::")[-1] if is_chain(source) else source)
+        if path is not None and path.exists():
+            taken[_identity(path)] = source
+    for output in existing:
+        replaced = taken.get(_identity(output))
+        if replaced is not None:
+            raise OutputIsSourceError(
+                f"the output {str(output)!r} is the source {replaced!r}, which it would replace: "
+                "give another output"
+            )
+        if output.is_file() and _begins_like_root(output):
+            raise OutputIsSourceError(
+                f"the output {str(output)!r} is a ROOT file, which it would replace: give another "
+                "output, or remove it first"
+            )
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """What is the same for all names and links of a file."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _begins_like_root(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"root"

@@ -9,14 +9,14 @@ from functools import partial
 from typing import Any
 
 from vroot.branch import TBranch
+from vroot.catalog import SIDECAR_SUFFIXES
 from vroot.files import FileSteps, Tree
 from vroot.filters import Filter
 from vroot.interpretations import AsGrouped, Unsupported
 from vroot.lazy.read import Opener, Partition, check_entries, object_path_of
 from vroot.ntuple.has_fields import HasFields
+from vroot.paths import beside
 from vroot.steps import entries_of_step, regularize_step
-from vroot.store.local import local_path
-from vroot.store.references import is_reference_name
 
 __all__ = [
     "KeyFilter",
@@ -91,7 +91,7 @@ def open_trees(files: Sequence[FileSteps], opener: Opener) -> list[OpenTree]:
         If there are none.
     """
     opened = []
-    for location, object_path, steps in files:
+    for location, object_path, steps, _ in files:
         tree = opener.open(location, object_path)
         if tree is None:
             continue
@@ -110,10 +110,8 @@ def _leads_to_references(location: str, tree: Tree) -> bool:
 
     Not what was scanned in memory, or found by a catalogue, which that process need not have.
     """
-    there, here = (
-        str(local_path(each) or each) for each in (tree.file.references.location, location)
-    )
-    return is_reference_name(there.partition("?")[0]) and there.startswith(here)
+    beside_it = (beside(location, suffix) for suffix in SIDECAR_SUFFIXES)
+    return tree.file.references.location in (location, *beside_it)
 
 
 # --- what is read
@@ -338,7 +336,7 @@ def first_tree(files: Sequence[FileSteps], opener: Opener) -> Tree:
     ValueError
         If there is none, or it is a single branch.
     """
-    for location, object_path, _ in files:
+    for location, object_path, _, _ in files:
         tree = opener.open(location, object_path)
         if isinstance(tree, TBranch) and not tree.branches:
             raise ValueError(
@@ -371,7 +369,7 @@ def delayed_partitions(files: Sequence[FileSteps], steps_per_file: int) -> list[
         In order.
     """
     partitions: list[Partition] = []
-    for location, object_path, steps in files:
+    for location, object_path, steps, _ in files:
         if steps is None:
             partitions += (
                 Partition(location, object_path, step, steps_per_file, False)

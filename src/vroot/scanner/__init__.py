@@ -13,7 +13,14 @@ from vroot.exceptions import DeserializationError, KeyInFileError
 from vroot.interpretation_schema import Programs
 from vroot.layout import group_document
 from vroot.model import DirectorySpec, Source
-from vroot.paths import split_object_path
+from vroot.paths import (
+    absolute_location,
+    check_outputs,
+    file_url,
+    is_in_folder_of,
+    regularize_path,
+    split_object_path,
+)
 from vroot.scanner.baskets import BasketReader
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
@@ -38,13 +45,10 @@ def scan_file(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Scan a ROOT file into a reference store; see `vroot.scan`."""
-    location, only = split_object_path(str(source))
-    if isinstance(source, Path):
-        location, only = str(source), None
-    if out is not None and not is_reference_name(str(out)):
-        raise ValueError(f"the output {str(out)!r} must end in .json, .json.zst or .json.zstd")
-    if out is not None and local_path(str(out)) is None:
-        raise ValueError(f"the output {str(out)!r} must be a local file; copy it afterwards")
+    location, only = regularize_path(source), None
+    if isinstance(source, str):
+        location, only = split_object_path(location)
+    output = None if out is None else _output(regularize_path(out), location)
     store = byte_store(location, storage_options)
     size_bytes = store.size(location)
     opened = _open(store, location, size_bytes, storage_options)
@@ -54,9 +58,42 @@ def scan_file(
             references = _references(
                 opened, store, (location, only), size_bytes, url, discovery, progress
             )
-    if out is not None:
-        save_references(references, local_path(str(out)) or Path(out))
+    if output is not None:
+        path = local_path(location)
+        if url is None and path is not None and is_in_folder_of(output, path):
+            save_references(_with_url(references, _relative(path.name)), output)
+        else:
+            save_references(references, output)
     return references
+
+
+def _output(out: str, location: str) -> Path:
+    if not is_reference_name(out):
+        raise ValueError(f"the output {out!r} must end in .json, .json.zst or .json.zstd")
+    path = local_path(out)
+    if path is None:
+        raise ValueError(f"the output {out!r} must be a local file; copy it afterwards")
+    check_outputs([path], [location])
+    return path
+
+
+def _relative(name: str) -> str:
+    """Give a URL for a file in the folder of the store; a colon in its name is no scheme's."""
+    return f"./{name}" if ":" in name else name
+
+
+def _with_url(references: dict[str, Any], url: str) -> dict[str, Any]:
+    """Give references whose only source is elsewhere."""
+    root = references["refs"]["zarr.json"]
+    attributes = root["attributes"]
+    own = attributes["vroot"]
+    moved = own | {"sources": [own["sources"][0] | {"url": url}]}
+    document = root | {"attributes": attributes | {"vroot": moved}}
+    return {
+        "version": references["version"],
+        "templates": {"s0": url},
+        "refs": references["refs"] | {"zarr.json": document},
+    }
 
 
 def _open(
@@ -97,8 +134,7 @@ def _references(
 ) -> dict[str, Any]:
     location, only = target
     path = local_path(location)
-    # Not percent-encoded: fsspec takes what follows the scheme for the path as it is.
-    here = location if path is None else f"file://{path.resolve().as_posix()}"
+    here = absolute_location(location) if path is None else file_url(path.resolve())
     source = Source(
         url or here,
         size_bytes,

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
 from vroot.store.bytes import check_lengths
 
-__all__ = ["LocalStore", "local_path"]
+__all__ = ["LocalStore", "is_chain", "is_local", "local_path"]
+
+#: What a chain of file systems begins with: what is within another file, or is a copy of it.
+CHAIN = re.compile(
+    r"(?:zip|tar|libarchive|dir|reference)://|(?:simplecache|filecache|blockcache|cached)(?:://)?::"
+)
+#: The schemes of those that hold nothing but what is in the file that the chain ends with.
+LOCAL_LINKS = frozenset(
+    ("", "file", "local", "zip", "tar", "libarchive", "simplecache", "filecache", "blockcache",
+     "cached")
+)  # fmt: skip
+
+
+def is_chain(url: str) -> bool:
+    """Whether a URL is a chain of file systems, such as ``zip://a.root::x.zip``."""
+    return CHAIN.match(url) is not None and "::" in url
 
 
 def local_path(url: str) -> Path | None:
@@ -26,16 +42,37 @@ def local_path(url: str) -> Path | None:
     pathlib.Path or None
         None if the URL is of another scheme.
     """
-    if url.startswith("file:/") and not url.startswith("file://"):
+    if url.startswith("file:") and not url.startswith("file://") and not os.path.exists(url):  # noqa: PTH110
         url = "file://" + url.removeprefix("file:")  # RFC 8089 has both
     scheme, separator, rest = url.partition("://")
     if not separator:
-        return Path(url)
+        chained = is_chain(url) and not os.path.exists(url)  # noqa: PTH110
+        return None if chained else Path(url)
     if scheme not in ("file", "local"):
         return None
     # fsspec takes the rest of a file URL as it is; a quoted one is what RFC 8089 means.
     path = Path(rest)
     return path if os.path.exists(path) else Path(unquote(rest, errors="surrogateescape"))  # noqa: PTH110
+
+
+def is_local(url: str) -> bool:
+    """Whether what a URL names is local beyond doubt: a file, or in an archive that is one.
+
+    Parameters
+    ----------
+    url : str
+        A path, a URL, or a chain such as ``zip://a.root::x.zip``.
+
+    Returns
+    -------
+    bool
+        False for whatever is remote, or might be.
+    """
+    if local_path(url) is not None:
+        return True
+    *links, last = url.split("::")
+    schemes = {link.partition("://")[0] for link in links}
+    return is_chain(url) and schemes <= LOCAL_LINKS and local_path(last) is not None
 
 
 class LocalStore:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import io
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,9 +20,10 @@ from vroot.interpretations import Program
 from vroot.layout import column_arrays
 from vroot.model import BranchSpec, IndexArray, Manifest, Source, Spec
 from vroot.names import RESERVED, component_name
-from vroot.paths import join_url
+from vroot.paths import absolute_location, join_url
 from vroot.schema import decode_root, decode_spec
-from vroot.store.local import local_path
+from vroot.store.local import is_local, local_path
+from vroot.store.packed import unpacked
 from vroot.store.remote import is_remote, read_file
 
 __all__ = ["References", "is_reference_name", "load_references", "save_references"]
@@ -31,14 +32,8 @@ SUFFIXES = (".json", ".json.zst", ".json.zstd")
 ZSTD_LEVEL = 10
 ZSTD_LEVEL_SMALL = 19  # takes a second for some megabytes
 SMALL_BYTES = 256 << 10
-ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-#: References compress to a tenth or a twentieth; what would grow more than this is none. What is
-#: short may be as regular as it likes.
-MAX_EXPANSION = 1000
-MAX_REGULAR_BYTES = 64 << 20
-MAX_DECOMPRESSED_BYTES = 4 << 30
-READ_BYTES = 1 << 20
 MAX_DEPTH = 256
+CONTROL = re.compile(r"[\x00-\x1f]")
 DOCUMENT = "/zarr.json"
 
 Reference = str | tuple[str, int, int]
@@ -120,15 +115,25 @@ class References:
 
     def _resolve(self, url: str) -> str:
         """Make a source URL absolute, and keep a remote store from reading local files."""
-        if not url or any(ord(character) < 32 for character in url):
-            raise ReferenceStoreError(f"{self.location}: {url!r} is no URL of a source")
         here, there = local_path(self.location), local_path(url)
+        is_relative = there is not None and not there.is_absolute() and "://" not in url
         if here is not None:
-            return url if there is None else str(here.absolute().parent / there)
-        if there is None or there.is_absolute() or "://" in url:
+            resolved = absolute_location(url, here.absolute().parent)
+        elif is_relative:
+            try:
+                resolved = join_url(self.location, url)
+            except ValueError as err:
+                raise ReferenceStoreError(f"{self.location}: {err}") from err
+        elif is_local(self.location):
+            resolved = absolute_location(url)
+        else:
             self._check_remote(url)
-            return url
-        return join_url(self.location, url)
+            resolved = url
+        # A local name may have any character in it but this.
+        is_odd = "\0" in resolved or (local_path(resolved) is None and CONTROL.search(resolved))
+        if not url or is_odd:
+            raise ReferenceStoreError(f"{self.location}: {url!r} is no URL of a source")
+        return resolved
 
     def _check_remote(self, url: str) -> None:
         """Refuse what a store from elsewhere has no business to read: anything not remote."""
@@ -272,7 +277,7 @@ def load_references(
     Parameters
     ----------
     location : str
-        Path or URL of a ``.json``, or zstd-compressed ``.json.zst``, file.
+        Path or URL of a JSON file, plain or compressed with zstd, gzip, bz2 or xz.
     storage_options : mapping, optional
         Options for fsspec, if it is a URL.
     source_url : str, optional
@@ -292,27 +297,7 @@ def load_references(
     """
     path = local_path(location)
     content = path.read_bytes() if path is not None else read_file(location, storage_options)
-    if content[:4] == ZSTD_MAGIC:
-        content = _decompress(content, location)
-    return References(content, location, source_url=source_url)
-
-
-def _decompress(content: bytes, location: str) -> bytes:
-    limit = min(MAX_DECOMPRESSED_BYTES, max(MAX_REGULAR_BYTES, MAX_EXPANSION * len(content)))
-    pieces, size = [], 0
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content)) as reader:
-            while piece := reader.read(READ_BYTES):
-                pieces.append(piece)
-                size += len(piece)
-                if size > limit:
-                    raise ReferenceStoreError(
-                        f"{location}: {len(content)} bytes become more than {limit}, which "
-                        "references do not"
-                    )
-    except zstandard.ZstdError as err:
-        raise ReferenceStoreError(f"{location}: not a zstd file: {err}") from err
-    return b"".join(pieces)
+    return References(unpacked(content, location), location, source_url=source_url)
 
 
 def save_references(references: Mapping[str, Any], path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from vroot.exceptions import MissingExtraError, UnsupportedError
 from vroot.store.bytes import check_lengths
 
-__all__ = ["RemoteStore", "exists", "filesystem", "is_remote", "read_file"]
+__all__ = ["RemoteStore", "exists", "filesystem", "is_remote", "read_begin", "read_file"]
 
 #: The extra, and the package it brings, for the schemes that need one.
 EXTRAS = {
@@ -138,9 +138,24 @@ def read_file(url: str, storage_options: Mapping[str, Any] | None = None) -> byt
     PermissionError
         If it may not be read.
     """
+    return _read(url, storage_options, None)
+
+
+def read_begin(url: str, num_bytes: int, storage_options: Mapping[str, Any] | None = None) -> bytes:
+    """Fetch the beginning of a file; parameters and errors as of `read_file`.
+
+    Returns
+    -------
+    bytes
+        As many bytes as asked for; fewer if the file is shorter.
+    """
+    return _read(url, storage_options, num_bytes)[:num_bytes]
+
+
+def _read(url: str, storage_options: Mapping[str, Any] | None, stop: int | None) -> bytes:
     fs, path = filesystem(url, storage_options or {})
     try:
-        return bytes(fs.cat_file(path))
+        return bytes(fs.cat_file(path, None if stop is None else 0, stop))
     except _http_errors() as err:
         if err.status not in DENIED:
             raise
