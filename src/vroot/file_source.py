@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from vroot.store.sources import PerformanceCounters
 
@@ -29,7 +29,7 @@ class Source:
     def __repr__(self) -> str:
         return f"<Source {self.file_path!r} at 0x{id(self):012x}>"
 
-    def __enter__(self) -> Source:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
