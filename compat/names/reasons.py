@@ -87,7 +87,6 @@ ABSENT = {
     "uproot.ReadOnlyFile.*streamer*": _STREAMERS,
     "uproot.ReadOnlyFile.detached": "an object that was read holds no file",
     "uproot.ReadOnlyFile.options": "those of uproot have no effect",
-    "uproot.ReadOnlyFile.source": "no handle is ever left open",
     "uproot.ReadOnlyFile.*chunk": _CURSOR,
     "uproot.ReadOnlyFile.*": _HANDLES,
     "uproot.ReadOnlyDirectory.*_cache": _NO_CACHE,
@@ -99,7 +98,6 @@ ABSENT = {
     "uproot.ReadOnlyDirectory.parent": "a directory knows the file and the path from there",
     "uproot.ReadOnlyDirectory.*": _HANDLES,
     # --- trees and branches
-    "*.source": "no handle is ever left open",
     "*.chunk": _CURSOR,
     "*.cursor": _CURSOR,
     "*Branch*.basket*": _BASKETS,

@@ -61,6 +61,10 @@ SUMMARY = (
 )
 WITH_ENTRIES = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
 MAX_CELL_CHARACTERS = 32
+TRACEBACK = "--traceback"
+
+#: What makes a glob or a regular expression of a name.
+PATTERN = re.compile(r"[*?\[]|^/.*/i?$")
 EXIT_OK, EXIT_ERROR, EXIT_INTERRUPTED = 0, 1, 130
 
 
@@ -82,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit
         With code 2 for wrong usage, and with code 0 after ``--help`` and ``--version``.
     """
-    args = _parser().parse_args(argv)
+    args = _parse(sys.argv[1:] if argv is None else argv)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: complain("warning:", message)
@@ -102,12 +106,30 @@ def main(argv: Sequence[str] | None = None) -> int:
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the arguments, those of a command in any order."""
+    parser, commands = _parsers()
+    for i, argument in enumerate(argv):
+        command = commands.get(argument)
+        if command is None:
+            if argument == TRACEBACK:
+                continue
+            break
+        args = argparse.Namespace(traceback=i > 0)
+        if command.get_default("run") is _run:  # what follows the script is the script's
+            return command.parse_args(argv[i + 1 :], args)
+        return command.parse_intermixed_args(argv[i + 1 :], args)
+    return parser.parse_args(argv)
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Make the parser of the program, and those of its commands by name."""
     summary = "Scan ROOT files into reference stores, look into them, run scripts on them."
     parser = argparse.ArgumentParser(prog="vroot", description=summary)
     parser.add_argument("--version", action="version", version=f"vroot {vroot.__version__}")
     _add_traceback(parser, default=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    by_name: dict[str, argparse.ArgumentParser] = {}
     for name, run, add_arguments, summary in (
         ("scan", _scan, _add_scan, "scan ROOT files and write references to their baskets"),
         ("ls", _ls, _add_ls, "list the objects of a directory, or the branches of a tree"),
@@ -120,12 +142,13 @@ def _parser() -> argparse.ArgumentParser:
         add_arguments(command)
         # Without a default, which would overwrite what the main parser has seen.
         _add_traceback(command, default=argparse.SUPPRESS)
-    return parser
+        by_name[name] = command
+    return parser, by_name
 
 
 def _add_traceback(parser: argparse.ArgumentParser, *, default: object) -> None:
     parser.add_argument(
-        "--traceback", action="store_true", default=default, help="show the traceback of an error"
+        TRACEBACK, action="store_true", default=default, help="show the traceback of an error"
     )
 
 
@@ -171,7 +194,8 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
 def _add_head(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("refs", metavar="REFS:TREE", help="a tree of references or of a ROOT file")
-    add("branches", nargs="*", metavar="branch", help="default: all that can be read")
+    about = 'a name, expression, glob or "/regex/i"; default: all that can be read'
+    add("branches", nargs="*", metavar="branch", help=about)
     add("-n", type=_at_least(0), default=5, metavar="N", help="entries (default: %(default)s)")
     add("--start", type=int, default=0, metavar="N", help="first entry; negative: from the end")
     add("--json", action="store_true", help="print a JSON list of records")
@@ -179,8 +203,17 @@ def _add_head(parser: argparse.ArgumentParser) -> None:
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("-m", dest="module", action="store_true", help="run a module, as python -m does")
-    add("script", metavar="SCRIPT", help="a script, or the name of a module after -m")
+    kind = parser.add_mutually_exclusive_group()
+    for option, about in (("-m", "run a module"), ("-c", "run a text of Python")):
+        kind.add_argument(
+            option,
+            dest="kind",
+            action="store_const",
+            const=[option],
+            default=[],
+            help=f"{about}, as python {option} does",
+        )
+    add("script", metavar="SCRIPT", help="a script; after -m a module, after -c a text of Python")
     add("arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script")
 
 
@@ -416,7 +449,8 @@ def _head(args: argparse.Namespace) -> int:
     total = tree.num_entries
     start = min(args.start, total) if args.start >= 0 else max(args.start + total, 0)
     entries = range(start, min(start + args.n, total))
-    values = _read(tree, args.branches, entries) if args.branches else _read_all(tree, entries)
+    names = _names(tree, args)
+    values = _read_all(tree, entries) if names is None else _read(tree, names, entries)
     # A branch can have fewer entries than its tree.
     rows = list(itertools.zip_longest(entries, *values.values()))
     if args.json:
@@ -429,6 +463,22 @@ def _head(args: argparse.Namespace) -> int:
     for block in _blocks(entry, columns):
         write_table(block)
     return EXIT_OK
+
+
+def _names(tree: HasBranches | HasFields, args: argparse.Namespace) -> list[str] | None:
+    """Give the names that were asked for, or that a pattern accepts; None for all."""
+    if not args.branches:
+        return None
+    names: dict[str, None] = {}  # a set that keeps the order
+    for given in args.branches:
+        # As a path, "/a/b" is one of names; an expression may have the characters of a glob.
+        is_pattern = PATTERN.search(given) is not None and given not in tree
+        try:
+            matched = tree.keys(filter_name=given) if is_pattern else []
+        except (re.error, ValueError) as error:
+            args.parser.error(f"{given!r}: {error}")
+        names |= dict.fromkeys(matched or [given])
+    return list(names)
 
 
 def _read(
@@ -487,4 +537,4 @@ def _blocks(entry: Column, columns: Sequence[Column]) -> Iterator[list[Column]]:
 
 
 def _run(args: argparse.Namespace) -> int:
-    return running.run(["-m"] * args.module + [args.script, *args.arguments])
+    return running.run([*args.kind, args.script, *args.arguments])

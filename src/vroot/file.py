@@ -17,6 +17,7 @@ from vroot.directory import Directory
 from vroot.engine import BasketCache, read_columns
 from vroot.exceptions import ClosedFileError, ReferenceStoreError
 from vroot.fetch import WINDOW_BYTES, Piece, fetch
+from vroot.file_source import Source
 from vroot.finding import find_references
 from vroot.paths import absolute_location, regularize_path, split_object_path
 from vroot.store.references import References
@@ -85,7 +86,8 @@ class File(Directory):
             for each in (self.object_cache, self.array_cache)
         ]
         settings = (self._storage_options, self._verify, *caches, self._window_bytes)
-        return (_reopen, (self.references, self._file_path, *settings))
+        counters = self.performance_counters
+        return (_reopen, (self.references, self._file_path, *settings, counters))
 
     @property
     def file(self) -> File:
@@ -116,6 +118,11 @@ class File(Directory):
     def fUUID(self) -> bytes:  # noqa: N802  # the name that uproot has
         """The 16 bytes of `uuid`."""
         return self.uuid.bytes
+
+    @property
+    def source(self) -> Source:
+        """The ROOT file, with counters of what was read of it."""
+        return Source(self)
 
     @property
     def performance_counters(self) -> PerformanceCounters:
@@ -220,7 +227,10 @@ def _reopen(
     object_cache: LRUCache | None,
     array_cache: LRUCache | None,
     window_bytes: int,
+    counters: PerformanceCounters,
 ) -> File:
+    # As in uproot, a copy goes on counting from where the original was.
+    sources = Sources(references.sources, storage_options, verify=verify, counters=counters)
     return File(
         references,
         file_path,
@@ -229,6 +239,7 @@ def _reopen(
         object_cache=object_cache,
         array_cache=array_cache,
         window_bytes=window_bytes,
+        sources=sources,
     )
 
 

@@ -181,18 +181,26 @@ def read_together(
 
     results = [(text, result(each)) for text, each in selection.chosen]
     if selection.cut is not None:
-        results = _select(results, result(selection.cut) != 0)
+        results = _select(results, selection.cut, result(selection.cut) != 0)
     jagged = [any(map(_is_jagged, branches_of(each))) for _, each in selection.chosen]
     grouped = group(results, jagged, options.library, options.how)
     return _documented(grouped, selection.of, options.ak_add_doc)
 
 
-def _select(arrays: list[tuple[str, Any]], mask: Any) -> list[tuple[str, Any]]:
+def _select(
+    arrays: list[tuple[str, Any]], cut: TBranch | Computed, mask: Any
+) -> list[tuple[str, Any]]:
     selected = []
     for name, array in arrays:
         try:
             selected.append((name, array[mask]))
         except (TypeError, ValueError, LookupError) as err:
+            if not hasattr(mask, "__len__"):
+                text = cut.text if isinstance(cut, Computed) else cut.name
+                raise TypeError(
+                    f"the cut {text!r} gives a single value, not one for each entry: a cut is an "
+                    "expression of branches, such as 'nMuon > 1'"
+                ) from err
             err.add_note(f"when the cut was applied to {name!r}")
             raise
     return selected

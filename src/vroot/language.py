@@ -28,6 +28,7 @@ __all__ = [
     "NameConflictWarning",
     "PythonLanguage",
     "RecursiveAliasError",
+    "checked_aliases",
     "python_language",
     "regularize_language",
 ]
@@ -175,6 +176,39 @@ def regularize_language(language: Any) -> PythonLanguage:
     raise UnsupportedError(
         f"the language {language!r} is not supported: use vroot.language.PythonLanguage"
     )
+
+
+def checked_aliases(aliases: Any) -> dict[str, str]:
+    """Check what was given as aliases.
+
+    Parameters
+    ----------
+    aliases : mapping of str to str, optional
+        Expressions by name.
+
+    Returns
+    -------
+    dict
+        The same; empty if there are none.
+
+    Raises
+    ------
+    TypeError
+        If it is no mapping of names to expressions, with the alias that is wrong.
+    """
+    if aliases is None:
+        return {}
+    if not isinstance(aliases, Mapping):
+        raise TypeError(f"aliases must be a mapping of names to expressions, not {aliases!r}")
+    for name, text in aliases.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an alias must be a string, not {name!r}")
+        if not isinstance(text, str):
+            raise TypeError(
+                f"the alias {name!r} must be an expression in a string, not {text!r}: write "
+                f"{str(text)!r}"
+            )
+    return dict(aliases)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from vroot.filters import Filter, no_filter, regularize_filter
 
 if TYPE_CHECKING:
     from vroot.file import File
+    from vroot.file_source import Source
 
 __all__ = ["Closes", "Listing"]
 
@@ -81,6 +82,11 @@ class Listing(Closes, Mapping[str, T]):
             for name, without in NOT_TAKEN.items():
                 method = _with_parameters(getattr(cls, name), cls.iteritems, without)
                 setattr(cls, name, method)
+
+    @property
+    def source(self) -> Source:
+        """The ROOT file, with counters of what was read of it."""
+        return self.file.source
 
     @property
     @abstractmethod

@@ -138,7 +138,7 @@ def concatenate(
     trees = list(_trees(named, allow_missing=allow_missing, storage_options=storage_options))
     total = sum(tree.num_entries for tree in trees)
     start, stop = regularize_entry_range(total, entry_start, entry_stop)
-    parts: list[Any] = []
+    parts: list[tuple[Tree, Any]] = []
     offset = 0
     for tree in trees:
         end = offset + tree.num_entries
@@ -158,9 +158,31 @@ def concatenate(
                 if not allow_missing:
                     raise
             else:
-                parts.append(shift_index(arrays, offset, name))
+                parts.append((tree, shift_index(arrays, offset, name)))
         offset += tree.num_entries
-    return join(parts, name)
+    if expressions is None and options.get("how") in (tuple, list, dict):
+        _check_columns([tree for tree, _ in parts], options)
+    return join([arrays for _, arrays in parts], name)
+
+
+def _check_columns(trees: list[Tree], options: Mapping[str, Any]) -> None:
+    """Check that the columns of several trees are the same, where they are joined one by one.
+
+    Raises
+    ------
+    ValueError
+        If they are not, with the file and the columns.
+    """
+    filters = {name: given for name, given in options.items() if name.startswith("filter_")}
+    columns = [tree.keys(**filters) for tree in trees]
+    for tree, found in zip(trees[1:], columns[1:], strict=True):
+        if found != columns[0]:
+            differ = sorted(set(found) ^ set(columns[0])) or "in their order"
+            raise ValueError(
+                f"the columns of {tree.object_path} differ from those of the files before: "
+                f"{differ}; name the columns to join them with how={options['how'].__name__}"
+                f"\nin file {tree.file.file_path}\nfirst file {trees[0].file.file_path}"
+            )
 
 
 def num_entries(

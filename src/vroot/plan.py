@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import SupportsIndex, SupportsInt
 
 import msgspec
 
@@ -46,7 +47,15 @@ def regularize_entry_range(
     -------
     tuple of int
         Start and stop with ``0 <= start <= stop <= num_entries``.
+
+    Raises
+    ------
+    TypeError
+        If one of them is no number.
     """
+    for name, given in (("entry_start", entry_start), ("entry_stop", entry_stop)):
+        if given is not None and not isinstance(given, SupportsInt | SupportsIndex):
+            raise TypeError(f"{name} must be an integer or None, not {given!r}")
     start = 0 if entry_start is None else entry_start
     stop = num_entries if entry_stop is None else entry_stop
     start += num_entries if start < 0 else 0

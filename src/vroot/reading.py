@@ -9,7 +9,7 @@ from vroot.engine import BasketCache
 from vroot.filters import Filter
 from vroot.grouping import Options, Selection, branches_of, leaves_of, read_together
 from vroot.interpretations import AsGrouped, Unsupported
-from vroot.language import Computed, Expressions, regularize_language
+from vroot.language import Computed, Expressions, checked_aliases, regularize_language
 from vroot.steps import Report, entries_of_step, regularize_step
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _scope(tree: HasBranches, aliases: Mapping[str, str] | None, language: Any) 
     return Expressions(
         lambda name: tree._find(name.removeprefix("/"), recursive=not name.startswith("/")),
         tree.keys,
-        tree.tree.aliases | dict(aliases or {}),
+        tree.tree.aliases | checked_aliases(aliases),
         regularize_language(language),
         tree.file.file_path,
         tree.object_path,

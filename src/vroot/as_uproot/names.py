@@ -166,7 +166,10 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "sink": {},
     "sink.file": {"FileSink": f"{_STAND_INS}:FileSink"},
     "source": {},
-    "source.chunk": {"Source": f"{_STAND_INS}:Handler"},
+    "source.chunk": {
+        "Source": f"{_STAND_INS}:Handler",
+        "SourcePerformanceCounters": "vroot.store.sources:PerformanceCounters",
+    },
     "source.cufile_interface": {"CuFileSource": f"{_STAND_INS}:CuFileSource"},
     "source.file": _all_in(_STAND_INS, ("MemmapSource", "MultithreadedFileSource")),
     "source.fsspec": {"FSSpecSource": f"{_STAND_INS}:FSSpecSource"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import xxhash
@@ -77,6 +77,10 @@ class PerformanceCounters:
     num_requests: int = 0
     num_requested_chunks: int = 0
 
+    def asdict(self) -> dict[str, int]:
+        """Give the counters by name."""
+        return asdict(self)
+
 
 class _CountingStore:
     """A store that tells the sources what it is asked for."""
@@ -118,6 +122,8 @@ class Sources:
         Options for fsspec.
     verify : bool
         Whether to check that a source is what was scanned.
+    counters : PerformanceCounters, optional
+        What was read before.
     """
 
     def __init__(
@@ -126,12 +132,13 @@ class Sources:
         storage_options: Mapping[str, Any] | None = None,
         *,
         verify: bool = True,
+        counters: PerformanceCounters | None = None,
     ) -> None:
         self.urls = [source.url for source in sources]
         self._unchecked = {source.url: source for source in sources} if verify else {}
         self._storage_options = storage_options
         self._lock = threading.Lock()
-        self.counters = PerformanceCounters()
+        self.counters = counters or PerformanceCounters()
 
     def count(self, lengths: Sequence[int]) -> None:
         """Count a request for byte ranges of these lengths."""
@@ -153,17 +160,18 @@ class Sources:
         StaleReferencesError
             If the source is not what was scanned.
         """
-        store = byte_store(url, self._storage_options)
+        store = _CountingStore(byte_store(url, self._storage_options), self)
         source = self._unchecked.get(url)
         if source is not None:
             _check(store, source)
             self._unchecked.pop(url, None)
-        return _CountingStore(store, self)
+        return store
 
 
 def _check(store: ByteStore, source: Source) -> None:
     try:
-        if isinstance(store, LocalStore) and (size := store.size(source.url)) != source.size_bytes:
+        is_local = local_path(source.url) is not None
+        if is_local and (size := store.size(source.url)) != source.size_bytes:
             raise StaleReferencesError(_stale(source, f"it has {size} bytes"))
         checksum = header_checksum(store, source.url, source.size_bytes)
     except FileNotFoundError as err:
