@@ -21,6 +21,7 @@ from vroot.exceptions import (
 )
 from vroot.grouping import AddDoc, Options, read_one
 from vroot.has_branches import HasBranches
+from vroot.html import branches_html
 from vroot.interpretation_base import Base
 from vroot.interpretations import (
     AsDtype,
@@ -61,6 +62,9 @@ class TBranch(HasBranches):
     def __repr__(self) -> str:
         branches = f" ({len(self)} subbranches)" if len(self) else ""
         return f"<{self.classname} {self.name!r}{branches} at 0x{id(self):012x}>"
+
+    def _repr_html_(self) -> str:
+        return branches_html(self, self._spec)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (TBranch, (self._parent, self._text))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 from vroot.exceptions import KeyInFileError, ReferenceStoreError, UnsupportedError
 from vroot.filters import Filter, no_filter, regularize_filter
 from vroot.has_branches import HasBranches
+from vroot.html import count_text, folding_table
 from vroot.listing import Closes
 from vroot.model import BranchSpec, DirectorySpec, NTupleSpec, ObjectSpec, TreeSpec
 from vroot.ntuple.has_fields import HasFields
@@ -72,6 +73,20 @@ class Directory(Closes, Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<Directory {'/' + '/'.join(self._names)!r} at 0x{id(self):012x}>"
+
+    def _repr_html_(self) -> str:
+        return folding_table(
+            self.file_path if self is self.file else self.object_path,
+            [count_text(len(self._keys), "object")],
+            ("name", "class", "title", "entries"),
+            self._html_rows(),
+        )
+
+    def _html_rows(self) -> Iterator[tuple[object, ...]]:
+        for name, directory, key in self._iterate(None, None, recursive=True, cycle=True):
+            is_table = key.heading.node in ("tree", "ntuple")
+            entries = directory._get(key).num_entries if is_table else None
+            yield name, key.heading.classname, key.heading.title, entries
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Directory, (self._opened, self._path, self._names))

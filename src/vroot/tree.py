@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from vroot.branch import TBranch
 from vroot.has_branches import HasBranches
+from vroot.html import branches_html
 from vroot.model import TreeSpec
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ class TTree(HasBranches):
     def __repr__(self) -> str:
         branches = f" ({len(self)} branches)" if len(self) else ""
         return f"<TTree {self.name!r}{branches} at 0x{id(self):012x}>"
+
+    def _repr_html_(self) -> str:
+        return branches_html(self, self._spec)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (TTree, (self._parent, self._path, self._spec))

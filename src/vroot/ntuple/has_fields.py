@@ -13,10 +13,11 @@ from vroot.cache import ArrayCache, regularize_array_cache
 from vroot.exceptions import UnsupportedError
 from vroot.filters import Filter, no_filter
 from vroot.frames import to_frame
+from vroot.html import fields_html
 from vroot.language import python_language
 from vroot.library import How, regularize_library
 from vroot.listing import Listing
-from vroot.ntuple.numpy_arrays import group_fields, to_plain
+from vroot.ntuple.numpy_arrays import group_fields, member_of, to_plain
 from vroot.plan import regularize_entry_range
 from vroot.steps import Report, bytes_of_size, regularize_step
 from vroot.virtual import check_virtual
@@ -200,6 +201,9 @@ class HasFields(Listing["RField"]):
         for i, field in enumerate(below):
             elbow, blank = ("└─ ", "   ") if i == len(below) - 1 else ("├─ ", "│  ")
             yield from field._lines(others + elbow, others + blank, filters, recursive=recursive)
+
+    def _repr_html_(self) -> str:
+        return fields_html(self, self._headline)
 
     # --- reading
 
@@ -491,10 +495,3 @@ def _one_of(expressions: str | Sequence[str] | None, filter_name: Filter) -> Fil
     if filter_name is not None and filter_name is not no_filter:
         raise ValueError("expressions are the same as filter_name: give only one of them")
     return expressions
-
-
-def member_of(records: Any, name: str) -> Any:
-    """Give a field of an array of records; the only item of a tuple has the name "0"."""
-    if name not in records.fields and name.isdigit() and records.fields == ["0"]:
-        return records["0"]
-    return records[name]

@@ -17,8 +17,8 @@ from vroot.library import regularize_library
 from vroot.model import Manifest, NTupleSpec
 from vroot.ntuple.buffers import Buffers, virtual_buffers
 from vroot.ntuple.fields import FieldNames, FormBuilder, Selection
-from vroot.ntuple.has_fields import HasFields, member_of
-from vroot.ntuple.numpy_arrays import to_plain
+from vroot.ntuple.has_fields import HasFields
+from vroot.ntuple.numpy_arrays import member_of, to_plain
 from vroot.ntuple.schema import NTupleSchema, column_path
 from vroot.plan import regularize_entry_range
 

@@ -12,7 +12,7 @@ from vroot.exceptions import UnsupportedError
 from vroot.frames import to_series
 from vroot.library import How, LibraryName
 
-__all__ = ["group_fields", "to_plain"]
+__all__ = ["group_fields", "member_of", "to_plain"]
 
 
 def to_plain(array: Any, name: str, library: LibraryName, entry_start: int) -> Any:
@@ -116,3 +116,10 @@ def group_fields(arrays: Mapping[str, Any], how: How) -> Any:
     if how == "zip":
         raise UnsupportedError('how="zip" is not supported for RNTuples')
     raise TypeError(f"how must be tuple, list, dict or None, not {how!r}")
+
+
+def member_of(records: Any, name: str) -> Any:
+    """Give a field of an array of records; the only item of a tuple has the name "0"."""
+    if name not in records.fields and name.isdigit() and records.fields == ["0"]:
+        return records["0"]
+    return records[name]
