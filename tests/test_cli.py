@@ -534,3 +534,41 @@ def test_rntuple(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == [{"x": 0, "y": 0.0}, {"x": 1, "y": 0.5}]
     assert main(["head", f"{refs}:events", "y", "--start", "3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [{"y": 1.5}]
+
+
+def test_options_and_names_in_any_order(refs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    printed = []
+    for arguments in (
+        [f"{refs}:Events", "MET_pt", "Jet_pt", "-n", "2"],
+        [f"{refs}:Events", "-n", "2", "MET_pt", "Jet_pt"],
+        ["-n", "2", f"{refs}:Events", "MET_pt", "--start", "0", "Jet_pt"],
+    ):
+        assert main(["head", *arguments]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] == printed[2]
+    assert "MET_pt" in printed[0]
+
+
+def test_patterns(refs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["head", f"{refs}:Events", "*_pt", "-n", "1", "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)[0]) == ["MET_pt", "nJet_pt", "Jet_pt"]
+    assert main(["head", f"{refs}:Events", "/^jet/i", "-n", "1", "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)[0]) == ["Jet_pt"]
+    # An expression may have the characters of a pattern.
+    assert main(["head", f"{refs}:Events", "MET_pt*2", "-n", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["MET_pt*2"] == 1.0
+    assert main(["head", f"{refs}:Events", "no*thing"]) == 1
+    assert "no*thing" in capsys.readouterr().err
+
+
+def test_usage_of_the_command(refs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["head", refs, "--nothing"], ["head"], ["scan", "-o"]):
+        with pytest.raises(SystemExit, match="2"):
+            main(arguments)
+        assert capsys.readouterr().err.startswith(f"usage: vroot {arguments[0]} ")
+
+
+def test_python_m_vroot(refs: str) -> None:
+    command = [sys.executable, "-m", "vroot", "ls", refs]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "Events;1" in done.stdout

@@ -14,7 +14,8 @@ import vroot
 from vroot.as_uproot.running import FOLDER, has_the_name, scan_elsewhere
 from vroot.exceptions import DeserializationError, KeyInFileError
 
-VROOT = [sys.executable, "-c", "import sys; from vroot.cli import main; sys.exit(main())"]
+#: As the command does, without the current folder in the path.
+VROOT = [sys.executable, "-P", "-c", "import sys; from vroot.cli import main; sys.exit(main())"]
 
 
 def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -171,3 +172,26 @@ def test_the_scan_is_done_elsewhere_where_vroot_has_the_name(
         "vroot.as_uproot.running.scan_elsewhere", lambda source, out, **_: {"source": source}
     )
     assert vroot.scan(zlib_file) == {"source": zlib_file}
+
+
+def test_a_text_of_python(tmp_path: Path) -> None:
+    code = "import sys, uproot, vroot; print(uproot is vroot, sys.argv)"
+    done = vroot_run(tmp_path, "-c", code, "-n", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "True ['-c', '-n', '1']\n"
+
+
+def test_a_folder_with_a_vroot_of_its_own(script: Path) -> None:
+    (script.parent / "vroot.py").write_text("raise AssertionError('the wrong vroot')\n")
+    script.write_text("import uproot, beside; print(uproot.open.__module__, beside.NAME)\n")
+    done = vroot_run(script.parent, script.name)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("vroot.")
+
+
+def test_a_vroot_of_its_own_that_is_imported_first(script: Path) -> None:
+    (script.parent / "vroot.py").write_text("NAME = 'mine'\n")
+    script.write_text("import vroot, uproot\n")
+    done = vroot_run(script.parent, script.name)
+    assert done.returncode == 1
+    assert "another module named vroot" in done.stderr.splitlines()[-1]

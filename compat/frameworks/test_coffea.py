@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -152,3 +153,71 @@ def test_the_names_of_files_under_vroot_run(files: tuple[Path, Path], tmp_path: 
         printed.append(done.stdout.splitlines()[-1])  # behind what coffea says of its progress
     assert printed[0] == printed[1]
     assert "'muons': " in printed[0]
+
+
+RUNNER = """
+import json
+import sys
+import warnings
+
+import awkward as ak
+from coffea import processor
+from coffea.nanoevents import NanoAODSchema
+
+warnings.simplefilter("ignore")
+
+
+class Muons(processor.ProcessorABC):
+    def process(self, events):
+        return {"entries": len(events), "muons": int(ak.sum(ak.num(events.Muon)))}
+
+    def postprocess(self, accumulator):
+        return accumulator
+
+
+def make_executor(name):
+    if name == "iterative":
+        return processor.IterativeExecutor(status=False)
+    if name == "futures":
+        return processor.FuturesExecutor(workers=2, status=False)
+    from distributed import Client
+
+    client = Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None)
+    return processor.DaskExecutor(client=client, status=False)
+
+
+def main():
+    path, name = sys.argv[1:]
+    run = processor.Runner(
+        make_executor(name), schema=NanoAODSchema, savemetrics=True, skipbadfiles=True, chunksize=70
+    )
+    files = {"ttbar": {"files": {path: "Events", path + ".missing": "Events"}}}
+    found, metrics = run(files, Muons())
+    print(json.dumps([found, {key: metrics[key] for key in sorted(metrics)}], default=sorted))
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("executor", ["iterative", "futures", "dask"])
+def test_runner_with_metrics(files: tuple[Path, Path], tmp_path: Path, executor: str) -> None:
+    """The metrics of a Runner have what uproot's sources count."""
+    path, store = files
+    script = tmp_path / "script.py"
+    script.write_text(RUNNER)
+    answers = []
+    for arguments in ([script, path], ["-c", VROOT, "run", script, store]):
+        command = [sys.executable, *arguments, executor]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        answers.append(json.loads(done.stdout.splitlines()[-1]))
+    (theirs, their_metrics), (ours, our_metrics) = answers
+    assert ours == theirs
+    assert ours["muons"] > 0
+    assert our_metrics.keys() == their_metrics.keys()
+    for key in ("entries", "chunks"):
+        assert our_metrics.get(key) == their_metrics.get(key)
+    assert type(our_metrics["bytesread"]) is int
+    assert our_metrics["bytesread"] > 0

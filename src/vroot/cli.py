@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import io
 import itertools
@@ -477,8 +478,21 @@ def _names(tree: HasBranches | HasFields, args: argparse.Namespace) -> list[str]
             matched = tree.keys(filter_name=given) if is_pattern else []
         except (re.error, ValueError) as error:
             args.parser.error(f"{given!r}: {error}")
+        if is_pattern and not matched and not _is_expression(given):
+            raise KeyInFileError(
+                given, keys=tree.keys(), file_path=tree.file.file_path, object_path=tree.object_path
+            )
         names |= dict.fromkeys(matched or [given])
     return list(names)
+
+
+def _is_expression(text: str) -> bool:
+    """Whether a text that may be a pattern is one of Python."""
+    try:
+        ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _read(
