@@ -557,8 +557,8 @@ def test_patterns(refs: str, capsys: pytest.CaptureFixture[str]) -> None:
     # An expression may have the characters of a pattern.
     assert main(["head", f"{refs}:Events", "MET_pt*2", "-n", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["MET_pt*2"] == 1.0
-    assert main(["head", f"{refs}:Events", "no*thing"]) == 1
-    assert "no*thing" in capsys.readouterr().err
+    assert main(["head", f"{refs}:Events", "no?thing*"]) == 1
+    assert "'no?thing*'" in capsys.readouterr().err
 
 
 def test_usage_of_the_command(refs: str, capsys: pytest.CaptureFixture[str]) -> None:
