@@ -16,7 +16,7 @@ from vroot.cache import ArrayCache, LRUCache, made_array_cache, made_object_cach
 from vroot.directory import Directory
 from vroot.engine import BasketCache, read_columns
 from vroot.exceptions import ClosedFileError, ReferenceStoreError
-from vroot.fetch import WINDOW_BYTES, Piece, fetch
+from vroot.fetch import WINDOW_BYTES, Ranges, Use, fetch
 from vroot.finding import find_references
 from vroot.paths import regularize_path, split_object_path
 from vroot.store.references import References
@@ -169,13 +169,15 @@ class File(Directory):
             columns, entry_start, entry_stop, partial(self.fetch, executor=executor), cache
         )
 
-    def fetch(self, pieces: Sequence[Piece], executor: Executor | None = None) -> None:
+    def fetch(self, ranges: Ranges, use: Use, executor: Executor | None = None) -> None:
         """Fetch byte ranges of the sources, and use each.
 
         Parameters
         ----------
-        pieces : sequence of Piece
-            What is wanted, and what is to be done with it.
+        ranges : Ranges
+            What is wanted.
+        use : callable
+            What is to be done with it, see `vroot.fetch.fetch`.
         executor : Executor, optional
             Runs that.
 
@@ -187,7 +189,8 @@ class File(Directory):
         if self._closed:
             raise ClosedFileError(f"{self._file_path} is closed")
         fetch(
-            pieces,
+            ranges,
+            use,
             urls=self._sources.urls,
             store=self._sources.store,
             executor=executor,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import msgspec
 
 from vroot.model import IndexArray
@@ -12,22 +10,28 @@ __all__ = ["BasketRange", "baskets_of_range", "regularize_entry_range"]
 
 
 class BasketRange(msgspec.Struct, frozen=True):
-    """The part of one basket that an entry range wants.
+    """The part of consecutive baskets that an entry range wants.
 
     Parameters
     ----------
-    basket : int
-        Number of the basket.
+    basket, baskets : int
+        Number of the first basket, and how many there are.
     start, stop : int
-        Half-open range of entries, counted from the first entry of the basket.
+        Half-open range of entries, counted from the first entry of the first basket.
     position : int
         Where the first of them goes in the output.
     """
 
     basket: int
+    baskets: int
     start: int
     stop: int
     position: int
+
+    @property
+    def entries(self) -> int:
+        """Number of entries that are wanted."""
+        return self.stop - self.start
 
 
 def regularize_entry_range(
@@ -56,7 +60,7 @@ def regularize_entry_range(
     return int(start), int(max(start, stop))
 
 
-def baskets_of_range(edges: IndexArray, entry_start: int, entry_stop: int) -> list[BasketRange]:
+def baskets_of_range(edges: IndexArray, entry_start: int, entry_stop: int) -> BasketRange:
     """Find the baskets that hold a range of entries.
 
     Parameters
@@ -64,21 +68,17 @@ def baskets_of_range(edges: IndexArray, entry_start: int, entry_stop: int) -> li
     edges : ndarray of int64, shape (baskets + 1,)
         Entry numbers where the baskets begin and end.
     entry_start, entry_stop : int
-        Half-open range of entries.
+        Half-open range of entries; what is beyond the last edge is left out.
 
     Returns
     -------
-    list of BasketRange
-        In order; baskets without a wanted entry are left out.
+    BasketRange
+        Its first and its last basket have a wanted entry; it has no baskets if nothing is wanted.
     """
+    entry_stop = min(entry_stop, int(edges[-1]))
     if entry_stop <= entry_start:
-        return []
+        return BasketRange(0, 0, 0, 0, 0)
     first = int(edges.searchsorted(entry_start, side="right")) - 1
     last = int(edges.searchsorted(entry_stop, side="left"))
-    bounds = edges[first : last + 1].tolist()
-    ranges = []
-    for i, (begin, end) in enumerate(pairwise(bounds)):
-        start, stop = max(begin, entry_start), min(end, entry_stop)
-        if start < stop:
-            ranges.append(BasketRange(first + i, start - begin, stop - begin, start - entry_start))
-    return ranges
+    begin = int(edges[first])
+    return BasketRange(first, last - first, entry_start - begin, entry_stop - begin, 0)

@@ -86,7 +86,7 @@ class Buffers:
                 [_form_key(key) for key in missing],
                 self.entries,
                 self.ntuple._manifest,
-                lambda pieces: self.ntuple.file.fetch(pieces, self.executor),
+                partial(self.ntuple.file.fetch, executor=self.executor),
             )
         for key in missing:
             found[key] = buffers[key]
