@@ -20,7 +20,7 @@ from vroot.exceptions import CorruptBasketError, ReferenceStoreError, Unsupporte
 from vroot.fetch import Ranges, Use
 from vroot.interpretations import AsDtype, AsGrouped, AsInline, AsJagged, Unsupported
 from vroot.model import BranchSpec, IndexArray, Manifest
-from vroot.plan import BasketRange, baskets_of_range
+from vroot.plan import BasketRange, window_of_range
 from vroot.runs import Baskets, bytes_for_runs, plan_baskets
 
 __all__ = ["BasketCache", "Column", "read_columns"]
@@ -159,7 +159,7 @@ def read_columns(
         ready = _without_reading(column, min(entry_start, stop), stop)
         results.append(ready)
         if ready is None:
-            window = baskets_of_range(column.spec.baskets.edges, entry_start, entry_stop)
+            window = window_of_range(column.spec.baskets.edges, entry_start, entry_stop)
             counts = _read_counts(column, window, fetch)
             output = _allocate(column, window, shared)
             tasks.append(_Task(column, window, output, shared, counts, cache))
@@ -248,13 +248,13 @@ def _read_run(
 ) -> None:
     """Decode a run, and put it; if that is not possible, find the basket that is damaged."""
     part = baskets.part(first, len(payloads), task.window)
-    sizes = _sizes(task, baskets, first, len(payloads))
+    sizes = baskets.sizes(first, len(payloads), task.column.spec.baskets)
     room = task.output.room(part) if len(payloads) > 1 else None
     begin = int(baskets.first_entry[first])
     try:
         decoded = _decode(task, sizes, begin, payloads, room)
     except CorruptBasketError as err:
-        for i, payload in enumerate(payloads):
+        for i, payload in enumerate(payloads if len(payloads) > 1 else ()):
             begin = int(baskets.first_entry[first + i])
             try:
                 _decode(task, sizes.only(i), begin, [payload])
@@ -268,18 +268,6 @@ def _named(task: _Task, basket: int, url: str, err: CorruptBasketError) -> Corru
     offset = int(task.column.manifest.offset[basket])
     where = f"offset {offset} of {url}" if url else "inline bytes"
     return CorruptBasketError(f"branch {task.column.path!r}, basket {basket}, {where}: {err}")
-
-
-def _sizes(task: _Task, baskets: Baskets, first: int, number: int) -> RunSizes:
-    table, run = task.column.spec.baskets, slice(first, first + number)
-    basket, keys = int(baskets.basket[first]), table.key_bytes
-    return RunSizes(
-        table.stored,
-        baskets.entries[run].tolist(),
-        baskets.uncompressed_bytes[run].tolist(),
-        baskets.border_bytes[run].tolist(),
-        None if keys is None else keys[basket : basket + number].tolist(),
-    )
 
 
 def _decode(

@@ -169,7 +169,7 @@ def _plan(
     window_bytes: int,
 ) -> list[_Job]:
     jobs: list[_Job] = []
-    order = np.lexsort((ranges.offset, ranges.source))
+    order: IndexArray = np.lexsort((ranges.offset, ranges.source))
     sources = ranges.source[order]
     bounds = [0, *(np.flatnonzero(np.diff(sources)) + 1).tolist(), order.size]
     for first, last in pairwise(bounds):
@@ -219,7 +219,8 @@ def _cut(ranges: Ranges, members: IndexArray, limit_bytes: int) -> Iterator[Inde
     start = before = 0
     while start < members.size:
         most = int(total.searchsorted(before + limit_bytes, side="right"))
-        stop = int(ends[max(0, ends.searchsorted(most, side="right") - 1)])
+        last = int(ends.searchsorted(most, side="right")) - 1
+        stop = int(ends[max(0, last)])
         if not start < stop <= most:
             stop = max(most, start + 1)
         yield members[start:stop]

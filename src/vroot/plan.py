@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import msgspec
 
 from vroot.model import IndexArray
 
-__all__ = ["BasketRange", "baskets_of_range", "regularize_entry_range"]
+__all__ = ["BasketRange", "baskets_of_range", "regularize_entry_range", "window_of_range"]
 
 
 class BasketRange(msgspec.Struct, frozen=True):
@@ -14,19 +16,21 @@ class BasketRange(msgspec.Struct, frozen=True):
 
     Parameters
     ----------
-    basket, baskets : int
-        Number of the first basket, and how many there are.
+    basket : int
+        Number of the first basket.
     start, stop : int
         Half-open range of entries, counted from the first entry of the first basket.
     position : int
         Where the first of them goes in the output.
+    baskets : int
+        How many baskets there are.
     """
 
     basket: int
-    baskets: int
     start: int
     stop: int
     position: int
+    baskets: int = 1
 
     @property
     def entries(self) -> int:
@@ -60,8 +64,36 @@ def regularize_entry_range(
     return int(start), int(max(start, stop))
 
 
-def baskets_of_range(edges: IndexArray, entry_start: int, entry_stop: int) -> BasketRange:
+def baskets_of_range(edges: IndexArray, entry_start: int, entry_stop: int) -> list[BasketRange]:
     """Find the baskets that hold a range of entries.
+
+    Parameters
+    ----------
+    edges : ndarray of int64, shape (baskets + 1,)
+        Entry numbers where the baskets begin and end.
+    entry_start, entry_stop : int
+        Half-open range of entries.
+
+    Returns
+    -------
+    list of BasketRange
+        In order; baskets without a wanted entry are left out.
+    """
+    if entry_stop <= entry_start:
+        return []
+    first = int(edges.searchsorted(entry_start, side="right")) - 1
+    last = int(edges.searchsorted(entry_stop, side="left"))
+    bounds = edges[first : last + 1].tolist()
+    ranges = []
+    for i, (begin, end) in enumerate(pairwise(bounds)):
+        start, stop = max(begin, entry_start), min(end, entry_stop)
+        if start < stop:
+            ranges.append(BasketRange(first + i, start - begin, stop - begin, start - entry_start))
+    return ranges
+
+
+def window_of_range(edges: IndexArray, entry_start: int, entry_stop: int) -> BasketRange:
+    """Find the consecutive baskets that hold a range of entries.
 
     Parameters
     ----------
@@ -81,4 +113,4 @@ def baskets_of_range(edges: IndexArray, entry_start: int, entry_stop: int) -> Ba
     first = int(edges.searchsorted(entry_start, side="right")) - 1
     last = int(edges.searchsorted(entry_stop, side="left"))
     begin = int(edges[first])
-    return BasketRange(first, last - first, entry_start - begin, entry_stop - begin, 0)
+    return BasketRange(first, entry_start - begin, entry_stop - begin, 0, last - first)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from vroot.decode.run import RunSizes
 from vroot.interpretations import AsJagged
-from vroot.model import BranchSpec, IndexArray
+from vroot.model import BasketTable, BranchSpec, IndexArray
 from vroot.plan import BasketRange
 
 __all__ = ["Baskets", "bytes_for_runs", "plan_baskets"]
@@ -23,6 +26,16 @@ RUN_BASKETS = 16
 SMALL_BASKET_BYTES = 8 << 10
 
 Mask = npt.NDArray[np.bool_]
+
+
+class _Rows(NamedTuple):
+    """Columns of `Baskets` as numbers of Python, which are quicker to take one by one."""
+
+    basket: list[int]
+    before: list[int]
+    entries: list[int]
+    uncompressed_bytes: list[int]
+    border_bytes: list[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +107,45 @@ class Baskets:
             What is wanted of the column.
         """
         last = first + baskets - 1
-        start = int(self.before[first])
-        stop = int(self.before[last] + self.entries[last])
+        rows = self._rows
+        start, stop = rows.before[first], rows.before[last] + rows.entries[last]
         begin = max(window.start - start, 0)
         return BasketRange(
-            int(self.basket[first]),
-            baskets,
+            rows.basket[first],
             begin,
             min(window.stop, stop) - start,
             start + begin - window.start,
+            baskets,
+        )
+
+    def sizes(self, first: int, baskets: int, table: BasketTable) -> RunSizes:
+        """Give the sizes of the baskets of a run.
+
+        Parameters
+        ----------
+        first, baskets : int
+            As in `part`.
+        table : BasketTable
+            The baskets of the column.
+        """
+        rows, run = self._rows, slice(first, first + baskets)
+        number, keys = rows.basket[first], table.key_bytes
+        return RunSizes(
+            table.stored,
+            rows.entries[run],
+            rows.uncompressed_bytes[run],
+            rows.border_bytes[run],
+            None if keys is None else keys[number : number + baskets].tolist(),
+        )
+
+    @cached_property
+    def _rows(self) -> _Rows:
+        return _Rows(
+            self.basket.tolist(),
+            self.before.tolist(),
+            self.entries.tolist(),
+            self.uncompressed_bytes.tolist(),
+            self.border_bytes.tolist(),
         )
 
     def groups(self, numbers: IndexArray, offset: IndexArray) -> IndexArray:

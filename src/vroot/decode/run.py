@@ -112,7 +112,7 @@ def _put_apart(plains: Iterable[Plain], sizes: RunSizes, edges: Edges, data: Byt
     words = np.empty(OFFSET.size * edges.entries[-1], np.uint8)
     data_target, words_target = memoryview(data), memoryview(words)
     shifts = []
-    known_keys = sizes.key_bytes or [None] * len(sizes.entries)
+    known_keys: Sequence[int | None] = sizes.key_bytes or [None] * len(sizes.entries)
     start = first = 0
     for plain, size, border, entries, key_bytes in zip(
         plains,
