@@ -219,9 +219,8 @@ def _cut(ranges: Ranges, members: IndexArray, limit_bytes: int) -> Iterator[Inde
     start = before = 0
     while start < members.size:
         most = int(total.searchsorted(before + limit_bytes, side="right"))
-        last = int(ends.searchsorted(most, side="right")) - 1
-        stop = int(ends[max(0, last)])
-        if not start < stop <= most:
+        stop = int(ends[max(0, int(ends.searchsorted(most, side="right")) - 1)])
+        if not start < stop <= most or 2 * (int(total[stop - 1]) - before) < limit_bytes:
             stop = max(most, start + 1)
         yield members[start:stop]
         start, before = stop, int(total[stop - 1])
