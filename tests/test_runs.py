@@ -78,7 +78,7 @@ def test_columns_of_one_counter_share_their_offsets(small_baskets: Path) -> None
             assert ak.array_equal(array, expected[name].array())
 
 
-@pytest.mark.parametrize("basket", [0, 11, BASKETS - 1])
+@pytest.mark.parametrize("basket", [1, 11, BASKETS - 1])
 @pytest.mark.parametrize("name", ["x", "jet", "name"])
 def test_the_damaged_basket_of_a_run_is_named(
     small_baskets: Path, tmp_path: Path, name: str, basket: int

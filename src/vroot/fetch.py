@@ -24,7 +24,7 @@ WINDOW_BYTES = 64 << 20
 SERIAL_BYTES = 256 << 10
 
 #: Of smaller pieces, more threads would mostly wait for each other: Python runs in one at a time.
-SMALL_BYTES = 4 << 10
+SMALL_BYTES = 16 << 10
 
 #: Given the numbers of ranges, their bytes, and the URL that they are from ("" if from none).
 Use: TypeAlias = Callable[[IndexArray, list[memoryview], str], None]

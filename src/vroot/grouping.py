@@ -12,7 +12,7 @@ from vroot.cache import copied
 from vroot.engine import BasketCache
 from vroot.interpretations import AsBits, AsGrouped, AsJagged
 from vroot.language import Computed
-from vroot.library import How, LibraryName, group, to_library
+from vroot.library import How, LibraryName, group, records_of, to_layout, to_library
 
 if TYPE_CHECKING:
     from vroot.branch import TBranch
@@ -166,6 +166,15 @@ def read_together(
     ak.Array, dict, tuple or list
         As `options.how` says.
     """
+    columns = _only_columns(selection, options)
+    if columns:
+        leaves = {branch._path: branch for branch in columns.values()}
+        data = selection.of.file.read(list(leaves.values()), *entries, options.executor, cache)
+        layouts = {
+            path: to_layout(leaf._spec.interpretation, values)
+            for (path, leaf), values in zip(leaves.items(), data, strict=True)
+        }
+        return records_of({name: layouts[branch._path] for name, branch in columns.items()})
     branches = [branch for each in selection.wanted for branch in branches_of(each)]
     array_of = read_columns_of(selection.of.file, branches, entries, options, cache)
     values: dict[str, Any] = {}
@@ -179,6 +188,23 @@ def read_together(
     jagged = [any(map(_is_jagged, branches_of(each))) for _, each in selection.chosen]
     grouped = group(results, jagged, options.library, options.how)
     return _documented(grouped, selection.of, options.ak_add_doc)
+
+
+def _only_columns(selection: Selection, options: Options) -> dict[str, TBranch]:
+    """Give the branches of a selection by name, if nothing but records of them is wanted."""
+    if (
+        selection.cut is not None
+        or (options.library, options.how) != ("ak", None)
+        or options.ak_add_doc
+        or options.array_cache is not None
+    ):
+        return {}
+    columns: dict[str, TBranch] = {}
+    for name, each in selection.chosen:
+        if isinstance(each, Computed) or isinstance(each._spec.interpretation, AsGrouped):
+            return {}
+        columns[name] = each
+    return columns
 
 
 def _select(arrays: list[tuple[str, Any]], mask: Any) -> list[tuple[str, Any]]:
