@@ -168,13 +168,11 @@ def read_together(
     """
     columns = _only_columns(selection, options)
     if columns:
-        leaves = {branch._path: branch for branch in columns.values()}
-        data = selection.of.file.read(list(leaves.values()), *entries, options.executor, cache)
-        layouts = {
-            path: to_layout(leaf._spec.interpretation, values)
-            for (path, leaf), values in zip(leaves.items(), data, strict=True)
-        }
-        return records_of({name: layouts[branch._path] for name, branch in columns.items()})
+        of = selection.of.file
+        layout_of = read_columns_of(
+            of, list(columns.values()), entries, options, cache, layouts=True
+        )
+        return records_of({name: layout_of(branch) for name, branch in columns.items()})
     branches = [branch for each in selection.wanted for branch in branches_of(each)]
     array_of = read_columns_of(selection.of.file, branches, entries, options, cache)
     values: dict[str, Any] = {}
@@ -240,20 +238,27 @@ def read_columns_of(
     entries: tuple[int, int],
     options: Options,
     cache: BasketCache | None = None,
+    *,
+    layouts: bool = False,
 ) -> Callable[[TBranch], Any]:
     """Read all that branches are made of; parameters as in `read_together`.
 
     Returns
     -------
     callable
-        From one of the branches to its array.
+        From one of the branches to its array; or to the layout of an Awkward Array, if `layouts`.
     """
     leaves = {leaf._path: leaf for branch in branches for leaf in leaves_of(branch)}
     arrays = _cached(leaves, entries, options)
     missing = {path: leaf for path, leaf in leaves.items() if path not in arrays}
     data = file.read(list(missing.values()), *entries, options.executor, cache)
     for (path, leaf), values in zip(missing.items(), data, strict=True):
-        array = to_library(leaf._spec.interpretation, values, options.library, entries[0])
+        kind = leaf._spec.interpretation
+        array = (
+            to_layout(kind, values)
+            if layouts
+            else to_library(kind, values, options.library, entries[0])
+        )
         arrays[path] = array
         if options.array_cache is not None:
             options.array_cache[_cache_key(leaf, entries, options)] = copied(array)
