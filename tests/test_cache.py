@@ -198,9 +198,9 @@ def test_ntuple_cache(ntuple: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces: list[int] = []
     original = File.fetch
 
-    def counting(self: File, wanted: Any, executor: Any, **options: Any) -> None:
-        pieces.append(len(wanted))
-        original(self, wanted, executor, **options)
+    def counting(self: File, wanted: Any, use: Any, executor: Any, **options: Any) -> None:
+        pieces.append(wanted.source.size)
+        original(self, wanted, use, executor, **options)
 
     monkeypatch.setattr(File, "fetch", counting)
     fields = vroot.open(vroot.scan(ntuple), array_cache="1 MB")["data"]

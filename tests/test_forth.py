@@ -24,7 +24,7 @@ from vroot.decode.interpretation import Buffers
 from vroot.decode.output import Objects
 from vroot.engine import Column, read_columns
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError, VrootError
-from vroot.fetch import Piece
+from vroot.fetch import Ranges, Use
 from vroot.interpretations import AsObjects, Program
 from vroot.library import to_library
 from vroot.model import BasketTable, BranchSpec, Manifest
@@ -280,9 +280,9 @@ def test_a_program_that_fills_too_little_is_refused_with_its_branch() -> None:
     nothing = np.zeros(1, np.int64)
     manifest = Manifest(table, nothing - 1, nothing, nothing + len(payload), {0: payload})
 
-    def here(pieces: Sequence[Piece]) -> None:
-        for piece in pieces:
-            piece.use(memoryview(piece.inline), "inline bytes")
+    def here(ranges: Ranges, use: Use) -> None:
+        assert ranges.inline == {0: payload}
+        use(np.array([0]), [memoryview(payload)], "")
 
     with pytest.raises(ReferenceStoreError, match="branch '/T;1:b': a program has not filled"):
         read_columns([Column("/T;1:b", spec, manifest)], 0, 1, here)

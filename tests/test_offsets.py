@@ -15,7 +15,7 @@ from vroot.decode.output import allocate_output
 from vroot.exceptions import CorruptBasketError
 from vroot.interpretations import AsDtype, AsJagged
 from vroot.model import BasketTable, BranchSpec
-from vroot.plan import baskets_of_range
+from vroot.plan import baskets_of_range, window_of_range
 
 KEY = ("nMuon", 0, 3)
 FLOATS = AsJagged(AsDtype(np.dtype(">f4")))
@@ -79,7 +79,8 @@ def test_columns_of_the_same_offsets_have_one_array_of_them() -> None:
     parts = baskets_of_range(table.edges, 1, 4)
     shared = SharedOffsets()
     offsets = [np.array([0, 1, 3], np.int32), np.array([0, 0, 2, 2], np.int32)]
-    outputs = [allocate_output(spec, parts, shared) for _ in range(2)]
+    window = window_of_range(table.edges, 1, 4)
+    outputs = [allocate_output(spec, window, shared) for _ in range(2)]
     for i, output in enumerate(outputs):
         for part in reversed(parts):
             content = np.arange(offsets[part.basket][-1]) + 10 * i

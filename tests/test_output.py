@@ -19,9 +19,10 @@ from vroot.decode.output import ColumnData, allocate_output
 from vroot.exceptions import CorruptBasketError
 from vroot.interpretations import AsDtype, AsJagged, AsStrings, Interpretation
 from vroot.model import BasketTable, BranchSpec
-from vroot.plan import BasketRange, baskets_of_range
+from vroot.plan import BasketRange, baskets_of_range, window_of_range
 
 ANY_TIME = settings(deadline=None)
+NOTHING = BasketRange(0, 0, 0, 0, 0)
 
 
 def decode(column: Column, chunk: Chunk, payload: bytes | None = None) -> Decoded:
@@ -33,8 +34,8 @@ def decode(column: Column, chunk: Chunk, payload: bytes | None = None) -> Decode
     return decode_basket(column.spec.interpretation, basket)
 
 
-def read(column: Column, parts: list[BasketRange], order: list[BasketRange]) -> ColumnData:
-    output = allocate_output(column.spec, parts)
+def read(column: Column, window: BasketRange, order: list[BasketRange]) -> ColumnData:
+    output = allocate_output(column.spec, window)
     for part in order:
         output.put(part, decode(column, column.chunks[part.basket]))
     return output.finish()
@@ -77,7 +78,8 @@ def test_any_cut_into_baskets_gives_the_same_entries(kind: str, data: st.DataObj
     # Threads finish in any order.
     order = data.draw(st.permutations(parts))
     interpretation = column.spec.interpretation
-    assert plain_entries(interpretation, read(column, parts, order)) == column.expected[start:stop]
+    window = window_of_range(column.spec.baskets.edges, start, stop)
+    assert plain_entries(interpretation, read(column, window, order)) == column.expected[start:stop]
 
 
 @given(columns())
@@ -86,7 +88,8 @@ def test_every_basket_alone_gives_its_own_entries(column: Column) -> None:
     edges = column.spec.baskets.edges.tolist()
     for number, chunk in enumerate(column.chunks):
         parts = [BasketRange(number, 0, chunk.entries, 0)] if chunk.entries else []
-        entries = plain_entries(column.spec.interpretation, read(column, parts, parts))
+        window = parts[0] if parts else NOTHING
+        entries = plain_entries(column.spec.interpretation, read(column, window, parts))
         assert entries == column.expected[edges[number] : edges[number + 1]]
 
 
@@ -141,7 +144,7 @@ def table_of(*entries: int, itemsize: int) -> BasketTable:
 def test_an_empty_range_has_the_dtype_and_the_shape_of_the_column() -> None:
     interpretation = AsDtype(np.dtype((">i2", (2, 3))))
     spec = BranchSpec("b", "", "", "TBranch", 5, interpretation, table_of(2, 3, itemsize=12))
-    array = allocate_output(spec, []).finish()
+    array = allocate_output(spec, NOTHING).finish()
     assert isinstance(array, np.ndarray)
     assert array.dtype == np.dtype("=i2")
     assert array.shape == (0, 2, 3)
@@ -150,7 +153,7 @@ def test_an_empty_range_has_the_dtype_and_the_shape_of_the_column() -> None:
 def test_an_empty_range_of_lists_has_one_offset() -> None:
     interpretation = AsJagged(AsDtype(np.dtype(">f8")))
     spec = BranchSpec("b", "", "", "TBranch", 5, interpretation, table_of(2, 3, itemsize=8))
-    lists = allocate_output(spec, []).finish()
+    lists = allocate_output(spec, NOTHING).finish()
     assert isinstance(lists, Lists)
     assert lists.offsets.tolist() == [0]
     assert lists.offsets.dtype == np.int64
@@ -174,7 +177,7 @@ def test_vectors_of_three_baskets_join_without_gaps() -> None:
     for start in range(6):
         for stop in range(start, 6):
             parts = baskets_of_range(table.edges, start, stop)
-            output = allocate_output(spec, parts)
+            output = allocate_output(spec, window_of_range(table.edges, start, stop))
             for part in reversed(parts):
                 output.put(part, baskets[part.basket])
             assert plain_entries(kind, output.finish()) == expected[start:stop]
@@ -186,7 +189,7 @@ def test_the_output_is_written_in_place_and_not_joined_at_the_end() -> None:
         "b", "", "", "TBranch", 5, AsDtype(np.dtype(">u2")), table_of(2, 3, itemsize=2)
     )
     parts = baskets_of_range(spec.baskets.edges, 0, 5)
-    output = allocate_output(spec, parts)
+    output = allocate_output(spec, window_of_range(spec.baskets.edges, 0, 5))
     before = output.finish()
     assert isinstance(before, np.ndarray)
     output.put(parts[1], np.array([3, 4, 5], ">u2"))

@@ -1,21 +1,23 @@
-"""The reading of columns: plan, fetch merged ranges, decode in threads into their outputs."""
+"""The reading of columns: plan, fetch merged ranges, decode runs of baskets into their outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from vroot.decode.basket import Basket, split_basket
-from vroot.decode.compression import decompress
+from vroot.decode.basket import Basket
 from vroot.decode.interpretation import Array, Decoded, Lists, decode_basket
 from vroot.decode.offsets import SharedOffsets
 from vroot.decode.output import ColumnData, Kept, Output, allocate_output, inline_objects
+from vroot.decode.run import RunSizes, read_run
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError, UnsupportedError
-from vroot.fetch import Piece
+from vroot.fetch import Ranges, Use
 from vroot.interpretations import (
     AsDtype,
     AsGrouped,
@@ -24,10 +26,13 @@ from vroot.interpretations import (
     AsJagged,
     Unsupported,
 )
-from vroot.model import BranchSpec, Manifest
-from vroot.plan import BasketRange, baskets_of_range
+from vroot.model import BranchSpec, IndexArray, Manifest
+from vroot.plan import BasketRange, window_of_range
+from vroot.runs import Baskets, bytes_for_runs, plan_baskets
 
 __all__ = ["BasketCache", "Column", "read_columns"]
+
+Fetch: TypeAlias = Callable[[Ranges, Use], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,22 +87,11 @@ class _Task:
     """A column in the course of being read."""
 
     column: Column
-    parts: list[BasketRange]
+    window: BasketRange
     output: Output
     shared: SharedOffsets
-    counts: dict[int, Array] = field(default_factory=dict)
+    counts: Counts | None = None
     cache: BasketCache | None = None
-
-    @cached_property
-    def sizes(self) -> list[tuple[int, int, int, int, int | None]]:
-        """First entry, entries, border and uncompressed bytes of each basket, and of its key.
-
-        As numbers of Python, which are quicker to take from a list than from arrays one by one.
-        """
-        table = self.column.spec.baskets
-        columns = (table.edges[:-1], table.entries, table.border_bytes, table.uncompressed_bytes)
-        keys = [None] * len(table.entries) if table.key_bytes is None else table.key_bytes.tolist()
-        return list(zip(*(column.tolist() for column in columns), keys, strict=True))
 
     @cached_property
     def counter_and_itemsize(self) -> tuple[str, int] | None:
@@ -108,18 +102,33 @@ class _Task:
             return None
         return spec.count_branch, kind.content.itemsize
 
-    def put(self, part: BasketRange, decoded: Decoded) -> None:
-        """Hand a basket to the output, and keep it if the next step begins in it."""
-        self.output.put(part, decoded)
-        if self.cache is not None and part.stop < self.sizes[part.basket][1]:
+    def put(self, part: BasketRange, decoded: Decoded, entries: int, *, in_place: bool) -> None:
+        """Hand a run to the output, and keep it if the next step begins in it."""
+        self.output.put(part, decoded, in_place=in_place)
+        if self.cache is not None and part.stop < entries:
             self.cache.put(self.column.path, part.basket, decoded)
+
+
+class Counts(NamedTuple):
+    """Items in each entry of a column, from its counter branch.
+
+    Parameters
+    ----------
+    first : int
+        Number of the first entry.
+    counts : ndarray of integers
+        One an entry.
+    """
+
+    first: int
+    counts: Array
 
 
 def read_columns(
     columns: Sequence[Column],
     entry_start: int,
     entry_stop: int,
-    fetch: Callable[[Sequence[Piece]], None],
+    fetch: Fetch,
     cache: BasketCache | None = None,
 ) -> list[ColumnData]:
     """Read a range of entries of several columns.
@@ -131,7 +140,7 @@ def read_columns(
     entry_start, entry_stop : int
         Half-open range of entries; a shorter branch gives what it has of it.
     fetch : callable
-        Fetches baskets and has each decoded, see `vroot.fetch.fetch`.
+        Fetches byte ranges and has them used, see `vroot.fetch.fetch`.
     cache : BasketCache, optional
         What the last read of these columns has kept; it is given what the next one needs.
 
@@ -157,17 +166,140 @@ def read_columns(
         ready = _without_reading(column, min(entry_start, stop), stop)
         results.append(ready)
         if ready is None:
-            parts = baskets_of_range(column.spec.baskets.edges, entry_start, stop)
-            output = _allocate(column, parts, shared)
-            task = _Task(column, parts, output, shared, cache=cache)
-            _read_counts(task, fetch)
-            tasks.append(task)
-    pieces = [piece for task in tasks for piece in _pieces(task)]
-    fetch(pieces)
+            window = window_of_range(column.spec.baskets.edges, entry_start, entry_stop)
+            counts = _read_counts(column, window, fetch)
+            output = _allocate(column, window, shared)
+            tasks.append(_Task(column, window, output, shared, counts, cache))
+    if tasks:
+        _read(tasks, fetch)
     if cache is not None:
         cache.turn()
     read = iter(tasks)
     return [_finish(next(read)) if result is None else result for result in results]
+
+
+def _read(tasks: Sequence[_Task], fetch: Fetch) -> None:
+    """Read the baskets of columns, and hand them to their outputs."""
+    specs = [task.column.spec for task in tasks]
+    baskets = plan_baskets(specs, [task.window for task in tasks])
+    columns = baskets.column.tolist()
+
+    empty = np.flatnonzero(baskets.is_empty)
+    for begin, end in baskets.runs(empty):
+        first = int(empty[begin])
+        _put_empty(tasks[columns[first]], baskets, first, end - begin)
+    wanted = baskets.is_read
+    for number in np.flatnonzero(wanted & ~baskets.is_whole).tolist():
+        wanted[number] = not _kept(tasks[columns[number]], baskets, number)
+    numbers = np.flatnonzero(wanted)
+    if numbers.size == 0:
+        return
+
+    def use(places: IndexArray, payloads: list[memoryview], url: str) -> None:
+        order = np.argsort(places)
+        found = numbers[places[order]]
+        sorted_payloads = [payloads[i] for i in order.tolist()]
+        for begin, end in baskets.runs(found):
+            first = int(found[begin])
+            _read_run(tasks[columns[first]], baskets, first, sorted_payloads[begin:end], url)
+
+    fetch(_ranges(tasks, baskets, numbers), use)
+
+
+def _ranges(tasks: Sequence[_Task], baskets: Baskets, numbers: IndexArray) -> Ranges:
+    """Say where the bytes of baskets are."""
+    manifests = [task.column.manifest for task in tasks]
+    cuts = [slice(each.window.basket, each.window.basket + each.window.baskets) for each in tasks]
+    cut = list(zip(manifests, cuts, strict=True))
+    source = np.concatenate([manifest.source[part] for manifest, part in cut])[numbers]
+    offset = np.concatenate([manifest.offset[part] for manifest, part in cut])[numbers]
+    length = np.concatenate([manifest.length[part] for manifest, part in cut])[numbers]
+    inline = {}
+    for place in np.flatnonzero(source < 0).tolist():
+        number = numbers[place]
+        manifest = manifests[int(baskets.column[number])]
+        inline[place] = manifest.inline.get(int(baskets.basket[number]), b"")
+    return Ranges(
+        source,
+        offset,
+        length,
+        inline,
+        None if inline or source[0] != source[-1] else baskets.groups(numbers, offset),
+        bytes_for_runs(len(tasks), length),
+        int(baskets.uncompressed_bytes[numbers].sum()),
+    )
+
+
+def _kept(task: _Task, baskets: Baskets, number: int) -> bool:
+    """Take a basket from the cache, if it is there."""
+    if task.cache is None:
+        return False
+    decoded = task.cache.get(task.column.path, int(baskets.basket[number]))
+    if decoded is None:
+        return False
+    part = baskets.part(number, 1, task.window)
+    task.put(part, decoded, int(baskets.entries[number]), in_place=False)
+    return True
+
+
+def _put_empty(task: _Task, baskets: Baskets, first: int, number: int) -> None:
+    """Put baskets without items, which have no chunk in the store, and need none."""
+    entries = int(baskets.entries[first : first + number].sum())
+    nothing = Basket(np.zeros(0, np.uint8), entries, counts=np.zeros(entries, np.int64))
+    decoded = decode_basket(task.column.spec.interpretation, nothing)
+    task.output.put(baskets.part(first, number, task.window), decoded)
+
+
+def _read_run(
+    task: _Task, baskets: Baskets, first: int, payloads: list[memoryview], url: str
+) -> None:
+    """Decode a run, and put it; if that is not possible, find the basket that is damaged."""
+    part = baskets.part(first, len(payloads), task.window)
+    sizes = baskets.sizes(first, len(payloads), task.column.spec.baskets)
+    room = task.output.room(part) if len(payloads) > 1 else None
+    begin = int(baskets.first_entry[first])
+    try:
+        decoded = _decode(task, sizes, begin, payloads, room)
+    except CorruptBasketError as err:
+        for i, payload in enumerate(payloads if len(payloads) > 1 else ()):
+            begin = int(baskets.first_entry[first + i])
+            try:
+                _decode(task, sizes.only(i), begin, [payload])
+            except CorruptBasketError as cause:
+                raise _named(task, part.basket + i, url, cause) from cause
+        raise _named(task, part.basket, url, err) from err
+    task.put(part, decoded, sum(sizes.entries), in_place=room is not None)
+
+
+def _named(task: _Task, basket: int, url: str, err: CorruptBasketError) -> CorruptBasketError:
+    offset = int(task.column.manifest.offset[basket])
+    where = f"offset {offset} of {url}" if url else "inline bytes"
+    return CorruptBasketError(f"branch {task.column.path!r}, basket {basket}, {where}: {err}")
+
+
+def _decode(
+    task: _Task,
+    sizes: RunSizes,
+    begin: int,
+    payloads: list[memoryview],
+    room: npt.NDArray[np.uint8] | None = None,
+) -> Decoded:
+    """Decode a run that begins with an entry, with what is known of its offsets."""
+    kind = task.column.spec.interpretation
+    common = task.counter_and_itemsize
+    if common is None:
+        return decode_basket(kind, read_run(payloads, sizes, room))
+    counter, itemsize = common
+    key = (counter, begin, sum(sizes.entries))
+    basket = read_run(payloads, sizes, room, task.shared.find(key, itemsize))
+    if basket.offsets is None and task.counts is not None:
+        start = begin - task.counts.first
+        counts = task.counts.counts[start : start + basket.entries]
+        basket = msgspec.structs.replace(basket, counts=counts)
+    decoded = decode_basket(kind, basket)
+    if basket.offsets is None or basket.item_offsets is not None or not isinstance(decoded, Lists):
+        return decoded
+    return Lists(task.shared.add(key, itemsize, basket.offsets, decoded.offsets), decoded.content)
 
 
 def _finish(task: _Task) -> ColumnData:
@@ -177,9 +309,9 @@ def _finish(task: _Task) -> ColumnData:
         raise ReferenceStoreError(f"branch {task.column.path!r}: {err}") from err
 
 
-def _allocate(column: Column, parts: list[BasketRange], shared: SharedOffsets) -> Output:
+def _allocate(column: Column, window: BasketRange, shared: SharedOffsets) -> Output:
     try:
-        return allocate_output(column.spec, parts, shared)
+        return allocate_output(column.spec, window, shared)
     except (ValueError, OverflowError) as err:
         # NumPy's words for what no memory could hold; only a false store asks for that.
         raise ReferenceStoreError(f"branch {column.path!r} is too large: {err}") from err
@@ -204,20 +336,19 @@ def _without_reading(column: Column, start: int, stop: int) -> ColumnData | None
     return None
 
 
-def _read_counts(task: _Task, fetch: Callable[[Sequence[Piece]], None]) -> None:
+def _read_counts(column: Column, window: BasketRange, fetch: Fetch) -> Counts | None:
     """Get the counts for the baskets that store no offsets, over each basket's own entries."""
-    column, table = task.column, task.column.spec.baskets
+    table = column.spec.baskets
     if column.counter is None or not isinstance(column.spec.interpretation, AsJagged):
-        return
-    needed = [
-        part.basket
-        for part in task.parts
-        if table.border_bytes[part.basket] == table.uncompressed_bytes[part.basket] > 0
-    ]
-    if not needed:
-        return
+        return None
+    wanted = slice(window.basket, window.basket + window.baskets)
+    data, all_bytes = table.border_bytes[wanted], table.uncompressed_bytes[wanted]
+    needed = np.flatnonzero((data == all_bytes) & (data > 0))
+    if needed.size == 0:
+        return None
     edges = table.edges
-    begin, end = int(edges[needed[0]]), int(edges[needed[-1] + 1])
+    begin = int(edges[window.basket + needed[0]])
+    end = int(edges[window.basket + needed[-1] + 1])
     counter = column.counter()
     # Checked before it is read: a counter with a counter might be its own.
     kind = counter.spec.interpretation
@@ -225,68 +356,5 @@ def _read_counts(task: _Task, fetch: Callable[[Sequence[Piece]], None]) -> None:
         raise ReferenceStoreError(
             f"branch {column.path!r}: its counter branch {counter.path!r} is {kind!r}, not counts"
         )
-    (data,) = read_columns([counter], begin, end, fetch)
-    counts = np.asarray(data)
-    for basket in needed:
-        task.counts[basket] = counts[edges[basket] - begin : edges[basket + 1] - begin]
-
-
-def _kept(task: _Task, part: BasketRange) -> bool:
-    """Take a basket from the cache, if it is there."""
-    decoded = None if task.cache is None else task.cache.get(task.column.path, part.basket)
-    if decoded is None:
-        return False
-    task.put(part, decoded)
-    return True
-
-
-def _pieces(task: _Task) -> Iterator[Piece]:
-    """The fetching of the baskets that are not at hand."""
-    manifest = task.column.manifest
-    columns = (manifest.source, manifest.offset, manifest.length)
-    source, offset, length = (column.tolist() for column in columns)
-    for part in task.parts:
-        if _kept(task, part):
-            continue
-        basket = part.basket
-        yield Piece(
-            source[basket],
-            offset[basket],
-            length[basket],
-            partial(_decode, task, part),
-            task.sizes[basket][3],
-            manifest.inline.get(basket, b""),
-        )
-
-
-def _decode(task: _Task, part: BasketRange, payload: memoryview, where: str) -> None:
-    try:
-        task.put(part, _decoded(task, part.basket, payload))
-    except CorruptBasketError as err:
-        raise CorruptBasketError(
-            f"branch {task.column.path!r}, basket {part.basket}, {where}: {err}"
-        ) from err
-
-
-def _decoded(task: _Task, basket: int, payload: memoryview) -> Decoded:
-    spec = task.column.spec
-    kind, stored = spec.interpretation, spec.baskets.stored
-    first, entries, border_bytes, uncompressed_bytes, key_bytes = task.sizes[basket]
-    if isinstance(kind, AsJagged) and border_bytes == entries * kind.header_bytes:
-        # A basket without items has no chunk in the store, and needs none.
-        nothing = np.zeros(entries, np.int64)
-        return decode_basket(kind, Basket(np.zeros(0, np.uint8), entries, counts=nothing))
-    plain = decompress(payload, stored, uncompressed_bytes)
-    common = task.counter_and_itemsize
-    if common is None:
-        return decode_basket(kind, split_basket(plain, border_bytes, entries, None, key_bytes))
-    counter, itemsize = common
-    key = (counter, first, entries)
-    known = task.shared.find(key, itemsize)
-    data = split_basket(plain, border_bytes, entries, known, key_bytes)
-    if data.offsets is None and basket in task.counts:
-        data = msgspec.structs.replace(data, counts=task.counts[basket])
-    decoded = decode_basket(kind, data)
-    if data.offsets is None or data.item_offsets is not None or not isinstance(decoded, Lists):
-        return decoded
-    return Lists(task.shared.add(key, itemsize, data.offsets, decoded.offsets), decoded.content)
+    (counts,) = read_columns([counter], begin, end, fetch)
+    return Counts(begin, np.asarray(counts))

@@ -1,20 +1,21 @@
-"""Fetching of byte ranges: near ones merged, several requests at once, each piece handed on."""
+"""Fetching of byte ranges: near ones merged, several requests at once, their bytes handed on."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, TypeAlias
 
-import msgspec
 import numpy as np
 
+from vroot.model import IndexArray
 from vroot.store.bytes import ByteStore
 from vroot.store.coalesce import Request, coalesce
 
-__all__ = ["WINDOW_BYTES", "Piece", "fetch"]
+__all__ = ["WINDOW_BYTES", "Ranges", "Use", "fetch"]
 
 #: How much of what was fetched, and not decoded yet, may be in memory, unless a file is told else.
 WINDOW_BYTES = 64 << 20
@@ -25,57 +26,86 @@ SERIAL_BYTES = 256 << 10
 #: Of smaller pieces, more threads would mostly wait for each other: Python runs in one at a time.
 SMALL_BYTES = 16 << 10
 
-
-class Piece(msgspec.Struct, frozen=True, eq=False):
-    """A byte range that is wanted, and what is to be done with it.
-
-    Parameters
-    ----------
-    source : int
-        Number of the source; -1 for bytes that are here already.
-    offset, length : int
-        The range, in bytes.
-    use : callable
-        Called, in any thread, with the bytes and with words for where they are from.
-    work_bytes : int
-        Bytes that come out of `use`, roughly.
-    inline : bytes
-        The bytes themselves, if `source` is -1.
-    """
-
-    source: int
-    offset: int
-    length: int
-    use: Callable[[memoryview, str], None]
-    work_bytes: int
-    inline: bytes = b""
+#: Given the numbers of ranges, their bytes, and the URL that they are from ("" if from none).
+Use: TypeAlias = Callable[[IndexArray, list[memoryview], str], None]
 
 
 @dataclass(frozen=True, eq=False)
-class _Job:
-    """Pieces that one request brings, or that need none."""
+class Ranges:
+    """Byte ranges that are wanted.
 
-    pieces: list[Piece]
-    request: Request | None = None
-    url: str = ""
-    store: ByteStore | None = None
+    Parameters
+    ----------
+    source, offset, length : ndarray of int64, shape (ranges,)
+        The number of the source, and the range in bytes; the source is -1 for bytes that are here
+        already.
+    inline : mapping of int to bytes
+        Those bytes, by the number of the range.
+    group : ndarray of int64, shape (ranges,), optional
+        Ranges that had better be used together have the same number; it does not fall where the
+        offset in a source rises.
+    batch_bytes : int
+        How many bytes had better be used together.
+    work_bytes : int
+        Bytes that come out of their use, roughly.
+    """
+
+    source: IndexArray
+    offset: IndexArray
+    length: IndexArray
+    inline: Mapping[int, bytes] = field(default_factory=dict)
+    group: IndexArray | None = None
+    batch_bytes: int = 0
+    work_bytes: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Requests whose bytes are used together."""
+
+    ranges: Ranges
+    requests: list[Request]
+    url: str
+    store: ByteStore
+    use: Use
 
     def run(self) -> None:
-        """Fetch, and hand on."""
-        if self.request is None or self.store is None:
-            for piece in self.pieces:
-                piece.use(memoryview(piece.inline), "inline bytes")
-            return
-        start = self.request.offset
-        (fetched,) = self.store.get_ranges(self.url, [start], [self.request.length])
-        for piece in self.pieces:
-            begin = piece.offset - start
-            payload = fetched[begin : begin + piece.length]
-            piece.use(payload, f"offset {piece.offset} of {self.url}")
+        """Fetch, and use."""
+        starts = [request.offset for request in self.requests]
+        parts = self.store.get_ranges(
+            self.url, starts, [request.length for request in self.requests]
+        )
+        payloads: list[memoryview] = []
+        for request, start, part in zip(self.requests, starts, parts, strict=True):
+            begins = self.ranges.offset[request.members] - start
+            ends = begins + self.ranges.length[request.members]
+            payloads += [
+                part[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
+            ]
+        self.use(np.concatenate([each.members for each in self.requests]), payloads, self.url)
+
+
+@dataclass(frozen=True, eq=False)
+class _Inline:
+    """Bytes that are here already."""
+
+    ranges: Ranges
+    members: IndexArray
+    use: Use
+
+    def run(self) -> None:
+        """Use them."""
+        inline = self.ranges.inline
+        payloads = [memoryview(inline.get(i, b"")) for i in self.members.tolist()]
+        self.use(self.members, payloads, "")
+
+
+_Job: TypeAlias = _Batch | _Inline
 
 
 def fetch(
-    pieces: Sequence[Piece],
+    ranges: Ranges,
+    use: Use,
     *,
     urls: Sequence[str],
     store: Callable[[str], ByteStore],
@@ -86,15 +116,17 @@ def fetch(
 
     Parameters
     ----------
-    pieces : sequence of Piece
+    ranges : Ranges
         What is wanted, in any order.
+    use : callable
+        Called, in any thread, with what one batch has brought.
     urls : sequence of str
         The sources.
     store : callable
         Gives the ByteStore for a URL.
     executor : concurrent.futures.Executor, optional
-        Runs the jobs; threads of its own for this call if not given. Any object will do that has
-        a method `submit` or else `map` like it, for instance those of uproot.
+        Runs the batches; threads of its own for this call if not given. Any object will do that
+        has a method `submit` or else `map` like it, for instance those of uproot.
     window_bytes : int
         Fetched bytes that may be in memory at once, as far as the threads are those of this call
         and no single range is larger.
@@ -106,13 +138,13 @@ def fetch(
     OSError
         If a source cannot be read.
     Exception
-        Whatever a `use` raises, the first of it.
+        Whatever `use` raises, the first of it.
     """
-    jobs = _plan(pieces, urls, store, window_bytes)
+    jobs = _plan(ranges, use, urls, store, window_bytes)
     if executor is not None:
         _run_in(executor, jobs)
         return
-    workers = _workers(jobs, sum(piece.work_bytes for piece in pieces), len(pieces))
+    workers = _workers(jobs, ranges)
     if workers <= 1:
         for job in jobs:
             job.run()
@@ -121,42 +153,81 @@ def fetch(
             _wait(own.submit(job.run) for job in jobs)
 
 
-def _workers(jobs: Sequence[_Job], work_bytes: int, pieces: int) -> int:
+def _workers(jobs: Sequence[_Job], ranges: Ranges) -> int:
     """Say in how many threads to run jobs: as many as there may be requests, or as cores."""
-    requests = max((job.store.concurrency for job in jobs if job.store), default=1)
-    worthwhile = work_bytes >= max(SERIAL_BYTES, pieces * SMALL_BYTES)
+    requests = max((job.store.concurrency for job in jobs if isinstance(job, _Batch)), default=1)
+    worthwhile = ranges.work_bytes >= max(SERIAL_BYTES, ranges.source.size * SMALL_BYTES)
     cores = (os.cpu_count() or 1) if worthwhile else 1
     return min(len(jobs), max(requests, cores))
 
 
 def _plan(
-    pieces: Sequence[Piece],
+    ranges: Ranges,
+    use: Use,
     urls: Sequence[str],
     store: Callable[[str], ByteStore],
     window_bytes: int,
 ) -> list[_Job]:
-    by_source: dict[int, list[Piece]] = {}
-    for piece in pieces:
-        by_source.setdefault(piece.source, []).append(piece)
-    here = by_source.pop(-1, [])
-    jobs = [_Job(here)] if here else []
-    for source, members in by_source.items():
-        url = urls[source]
-        byte_store = store(url)
-        requests = coalesce(
-            np.full(len(members), source),
-            np.array([piece.offset for piece in members]),
-            np.array([piece.length for piece in members]),
-            max_gap_bytes=byte_store.max_gap_bytes,
-            max_request_bytes=min(
-                byte_store.max_request_bytes, window_bytes // byte_store.concurrency
-            ),
-        )
-        jobs.extend(
-            _Job([members[i] for i in request.members.tolist()], request, url, byte_store)
-            for request in requests
-        )
+    jobs: list[_Job] = []
+    order: IndexArray = np.lexsort((ranges.offset, ranges.source))
+    sources = ranges.source[order]
+    bounds = [0, *(np.flatnonzero(np.diff(sources)) + 1).tolist(), order.size]
+    for first, last in pairwise(bounds):
+        if first == last:
+            continue
+        members, source = order[first:last], int(sources[first])
+        if source < 0:
+            jobs.append(_Inline(ranges, members, use))
+            continue
+        byte_store = store(urls[source])
+        jobs += [
+            _Batch(ranges, requests, urls[source], byte_store, use)
+            for requests in _batches(ranges, members, byte_store, window_bytes)
+        ]
     return jobs
+
+
+def _batches(
+    ranges: Ranges, members: IndexArray, store: ByteStore, window_bytes: int
+) -> list[list[Request]]:
+    """Divide ranges of one source, which are sorted by offset, into batches of requests."""
+
+    def requests_for(members: IndexArray) -> list[Request]:
+        requests = coalesce(
+            ranges.source[members],
+            ranges.offset[members],
+            ranges.length[members],
+            max_gap_bytes=store.max_gap_bytes,
+            max_request_bytes=min(store.max_request_bytes, window_bytes // store.concurrency),
+        )
+        return [replace(request, members=members[request.members]) for request in requests]
+
+    if store.concurrency > 1:
+        # Here the requests that are under way at once are what takes the time.
+        return [[request] for request in requests_for(members)]
+    workers = os.cpu_count() or 1
+    limit = min(max(ranges.batch_bytes, store.max_request_bytes), window_bytes // (2 * workers))
+    return [requests_for(batch) for batch in _cut(ranges, members, max(limit, 1))]
+
+
+def _cut(ranges: Ranges, members: IndexArray, limit_bytes: int) -> Iterator[IndexArray]:
+    """Divide ranges into parts of at most so many bytes, at the ends of groups if possible."""
+    total = np.cumsum(ranges.length[members])
+    group = np.arange(members.size) if ranges.group is None else ranges.group[members]
+    # Numbers of ranges after which a group ends.
+    ends = np.append(np.flatnonzero(np.diff(group)) + 1, members.size)
+    start = before = 0
+    while start < members.size:
+        most = int(total.searchsorted(before + limit_bytes, side="right"))
+        stop = int(ends[max(0, int(ends.searchsorted(most, side="right")) - 1)])
+        if not start < stop <= most or 2 * (int(total[stop - 1]) - before) < limit_bytes:
+            stop = max(most, start + 1)
+        yield members[start:stop]
+        start, before = stop, int(total[stop - 1])
+
+
+def _run(job: _Job) -> None:
+    job.run()
 
 
 def _run_in(executor: Any, jobs: Sequence[_Job]) -> None:
@@ -164,7 +235,7 @@ def _run_in(executor: Any, jobs: Sequence[_Job]) -> None:
         _wait(executor.submit(job.run) for job in jobs)
     elif hasattr(executor, "map"):
         # What comes back is perhaps computed only when it is asked for.
-        for _ in executor.map(_Job.run, jobs):
+        for _ in executor.map(_run, jobs):
             pass
     else:
         raise TypeError(f"an executor must have a method submit or map, not {executor!r}")

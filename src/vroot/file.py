@@ -16,7 +16,7 @@ from vroot.cache import ArrayCache, LRUCache, made_array_cache, made_object_cach
 from vroot.directory import Directory
 from vroot.engine import BasketCache, read_columns
 from vroot.exceptions import ClosedFileError, ReferenceStoreError
-from vroot.fetch import WINDOW_BYTES, Piece, fetch
+from vroot.fetch import WINDOW_BYTES, Ranges, Use, fetch
 from vroot.file_source import Source
 from vroot.finding import find_references
 from vroot.paths import absolute_location, regularize_path, split_object_path
@@ -186,7 +186,8 @@ class File(Directory):
 
     def fetch(
         self,
-        pieces: Sequence[Piece],
+        ranges: Ranges,
+        use: Use,
         executor: Executor | None = None,
         *,
         even_closed: bool = False,
@@ -195,8 +196,10 @@ class File(Directory):
 
         Parameters
         ----------
-        pieces : sequence of Piece
-            What is wanted, and what is to be done with it.
+        ranges : Ranges
+            What is wanted.
+        use : callable
+            What is to be done with it, see `vroot.fetch.fetch`.
         executor : Executor, optional
             Runs that.
         even_closed : bool
@@ -211,7 +214,8 @@ class File(Directory):
         if not even_closed:
             self.check_open()
         fetch(
-            pieces,
+            ranges,
+            use,
             urls=self._sources.urls,
             store=self._sources.store,
             executor=executor,

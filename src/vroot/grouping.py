@@ -15,7 +15,7 @@ from vroot.exceptions import VrootError
 from vroot.in_place import AsDtypeInPlace
 from vroot.interpretations import AsBits, AsGrouped, AsInstances, AsJagged
 from vroot.language import Computed
-from vroot.library import How, LibraryName, group, to_library
+from vroot.library import How, LibraryName, group, records_of, to_layout, to_library
 
 if TYPE_CHECKING:
     from vroot.branch import TBranch
@@ -172,6 +172,13 @@ def read_together(
     ak.Array, dict, tuple or list
         As `options.how` says.
     """
+    columns = _only_columns(selection, options)
+    if columns:
+        of = selection.of.file
+        layout_of = read_columns_of(
+            of, list(columns.values()), entries, options, cache, layouts=True
+        )
+        return records_of({name: layout_of(branch) for name, branch in columns.items()})
     branches = [branch for each in selection.wanted for branch in branches_of(each)]
     array_of = read_columns_of(selection.of.file, branches, entries, options, cache)
     values: dict[str, Any] = {}
@@ -185,6 +192,23 @@ def read_together(
     jagged = [any(map(_is_jagged, branches_of(each))) for _, each in selection.chosen]
     grouped = group(results, jagged, options.library, options.how)
     return _documented(grouped, selection.of, options.ak_add_doc)
+
+
+def _only_columns(selection: Selection, options: Options) -> dict[str, TBranch]:
+    """Give the branches of a selection by name, if nothing but records of them is wanted."""
+    if (
+        selection.cut is not None
+        or (options.library, options.how) != ("ak", None)
+        or options.ak_add_doc
+        or options.array_cache is not None
+    ):
+        return {}
+    columns: dict[str, TBranch] = {}
+    for name, each in selection.chosen:
+        if isinstance(each, Computed) or isinstance(each._spec.interpretation, AsGrouped):
+            return {}
+        columns[name] = each
+    return columns
 
 
 def _select(
@@ -228,13 +252,15 @@ def read_columns_of(
     entries: tuple[int, int],
     options: Options,
     cache: BasketCache | None = None,
+    *,
+    layouts: bool = False,
 ) -> Callable[[TBranch], Any]:
     """Read all that branches are made of; parameters as in `read_together`.
 
     Returns
     -------
     callable
-        From one of the branches to its array.
+        From one of the branches to its array; or to the layout of an Awkward Array, if `layouts`.
     """
     leaves = _leaves_by_path(branches, options.library)
     arrays = _cached(leaves, entries, options)
@@ -247,8 +273,13 @@ def read_columns_of(
         even_closed=options.even_closed,
     )
     for (path, leaf), values in zip(missing.items(), data, strict=True):
+        kind = leaf._spec.interpretation
         try:
-            array = to_library(leaf._spec.interpretation, values, options.library, entries[0])
+            array = (
+                to_layout(kind, values)
+                if layouts
+                else to_library(kind, values, options.library, entries[0])
+            )
         except VrootError as err:
             err.add_note(f"in branch {leaf.object_path!r} of {file.file_path}")
             raise

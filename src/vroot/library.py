@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -43,8 +43,10 @@ __all__ = [
     "form_of",
     "group",
     "join",
+    "records_of",
     "regularize_library",
     "shift_index",
+    "to_layout",
     "to_library",
 ]
 
@@ -211,20 +213,25 @@ def _form_json(interpretation: AsObjects | AsInline) -> str:
 def _to_awkward(interpretation: Interpretation, data: ColumnData) -> ak.Array:
     import awkward as ak  # opening and listing a store starts without it
 
+    return ak.Array(to_layout(interpretation, data))
+
+
+def to_layout(interpretation: Interpretation, data: ColumnData) -> Any:
+    """Turn one column into the layout of an Awkward Array, see `to_library`."""
+    import awkward as ak
+
     if isinstance(data, Objects | Kept):
         if isinstance(data, Kept) or not isinstance(interpretation, AsObjects | AsInline):
             raise UnsupportedError(f"{interpretation!r} has no Awkward Array")
-        return ak.Array(_objects(interpretation, data))
+        return _objects(interpretation, data)
     content = interpretation.content if isinstance(interpretation, AsJagged) else interpretation
     if not isinstance(data, Lists):
-        return ak.Array(_items(content, data))
+        return _items(content, data)
     offsets = ak.index.Index64(data.offsets)
     if isinstance(interpretation, AsStrings):
         characters = ak.contents.NumpyArray(data.content, parameters={"__array__": "char"})
-        return ak.Array(
-            ak.contents.ListOffsetArray(offsets, characters, parameters={"__array__": "string"})
-        )
-    return ak.Array(ak.contents.ListOffsetArray(offsets, _items(content, data.content)))
+        return ak.contents.ListOffsetArray(offsets, characters, parameters={"__array__": "string"})
+    return ak.contents.ListOffsetArray(offsets, _items(content, data.content))
 
 
 def _objects(interpretation: AsObjects | AsInline, data: Objects) -> Any:
@@ -350,13 +357,7 @@ def group(
         for name, array in arrays:
             if not hasattr(array, "__len__"):
                 raise TypeError(f"{name!r} gives a single value, not one for each entry")
-        if len({len(array) for _, array in arrays}) > 1:
-            lengths = ", ".join(f"{name} {len(array)}" for name, array in arrays)
-            raise DeserializationError(
-                f"the branches have different numbers of entries: {lengths}; read them with "
-                "how=dict, or one by one"
-            )
-
+        _check_lengths(arrays)
         if not arrays:
             return ak.Array(ak.contents.RecordArray([], fields=[], length=0))
         return ak.Array(dict(arrays))
@@ -364,6 +365,27 @@ def group(
         return _zip(arrays, jagged)
     allowed = {"ak": '"zip", ', "pd": "str, "}.get(library, "") + "tuple, list, dict or None"
     raise TypeError(f"for library {library!r}, how must be {allowed}, not {how!r}")
+
+
+def records_of(layouts: Mapping[str, Any]) -> ak.Array:
+    """Put the layouts of several branches together, as `group` does with their arrays.
+
+    An Awkward Array for each of them would take more time than a small basket.
+    """
+    import awkward as ak
+
+    _check_lengths(layouts.items())
+    return ak.Array(ak.contents.RecordArray(list(layouts.values()), list(layouts)))
+
+
+def _check_lengths(arrays: Iterable[tuple[str, Any]]) -> None:
+    lengths = {name: len(array) for name, array in arrays}
+    if len(set(lengths.values())) > 1:
+        different = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise DeserializationError(
+            f"the branches have different numbers of entries: {different}; read them with "
+            "how=dict, or one by one"
+        )
 
 
 def _zip(arrays: Sequence[tuple[str, Any]], jagged: Sequence[bool]) -> ak.Array:

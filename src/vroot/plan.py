@@ -9,26 +9,34 @@ import msgspec
 
 from vroot.model import IndexArray
 
-__all__ = ["BasketRange", "baskets_of_range", "regularize_entry_range"]
+__all__ = ["BasketRange", "baskets_of_range", "regularize_entry_range", "window_of_range"]
 
 
 class BasketRange(msgspec.Struct, frozen=True):
-    """The part of one basket that an entry range wants.
+    """The part of consecutive baskets that an entry range wants.
 
     Parameters
     ----------
     basket : int
-        Number of the basket.
+        Number of the first basket.
     start, stop : int
-        Half-open range of entries, counted from the first entry of the basket.
+        Half-open range of entries, counted from the first entry of the first basket.
     position : int
         Where the first of them goes in the output.
+    baskets : int
+        How many baskets there are.
     """
 
     basket: int
     start: int
     stop: int
     position: int
+    baskets: int = 1
+
+    @property
+    def entries(self) -> int:
+        """Number of entries that are wanted."""
+        return self.stop - self.start
 
 
 def regularize_entry_range(
@@ -91,3 +99,27 @@ def baskets_of_range(edges: IndexArray, entry_start: int, entry_stop: int) -> li
         if start < stop:
             ranges.append(BasketRange(first + i, start - begin, stop - begin, start - entry_start))
     return ranges
+
+
+def window_of_range(edges: IndexArray, entry_start: int, entry_stop: int) -> BasketRange:
+    """Find the consecutive baskets that hold a range of entries.
+
+    Parameters
+    ----------
+    edges : ndarray of int64, shape (baskets + 1,)
+        Entry numbers where the baskets begin and end.
+    entry_start, entry_stop : int
+        Half-open range of entries; what is beyond the last edge is left out.
+
+    Returns
+    -------
+    BasketRange
+        Its first and its last basket have a wanted entry; it has no baskets if nothing is wanted.
+    """
+    entry_stop = min(entry_stop, int(edges[-1]))
+    if entry_stop <= entry_start:
+        return BasketRange(0, 0, 0, 0, 0)
+    first = int(edges.searchsorted(entry_start, side="right")) - 1
+    last = int(edges.searchsorted(entry_stop, side="left"))
+    begin = int(edges[first])
+    return BasketRange(first, entry_start - begin, entry_stop - begin, 0, last - first)

@@ -1,9 +1,9 @@
-"""A basket's uncompressed bytes, taken apart into data and entry offsets."""
+"""The uncompressed bytes of baskets, taken apart into data and entry offsets."""
 
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -12,14 +12,27 @@ import numpy.typing as npt
 from vroot.decode.offsets import KnownOffsets, Offsets
 from vroot.exceptions import CorruptBasketError
 
-__all__ = ["Basket", "join_basket", "split_basket"]
+__all__ = ["Basket", "Edges", "check_offsets", "join_basket", "split_basket"]
 
 OFFSET = struct.Struct(">i")
 MAX_OFFSET = 2**31 - 1
 
 
+class Edges(NamedTuple):
+    """Where the baskets of a run begin, and where the last one ends.
+
+    Parameters
+    ----------
+    entries, data_bytes : list of int
+        Counted in entries, and in bytes of the data; one more than there are baskets.
+    """
+
+    entries: list[int]
+    data_bytes: list[int]
+
+
 class Basket(msgspec.Struct, frozen=True, eq=False):
-    """The data of one basket, ready to be interpreted.
+    """The data of one basket or of a run of consecutive ones, ready to be interpreted.
 
     Parameters
     ----------
@@ -33,6 +46,8 @@ class Basket(msgspec.Struct, frozen=True, eq=False):
         Items in each entry according to the counter branch, for baskets without offsets.
     item_offsets : ndarray of int32, shape (entries + 1,), optional
         The offsets in items, if they are known.
+    edges : Edges, optional
+        Where the baskets are, if there are several.
     """
 
     data: npt.NDArray[np.uint8]
@@ -40,6 +55,7 @@ class Basket(msgspec.Struct, frozen=True, eq=False):
     offsets: Offsets | None = None
     counts: npt.NDArray[Any] | None = None
     item_offsets: Offsets | None = None
+    edges: Edges | None = None
 
 
 def split_basket(
@@ -109,6 +125,17 @@ def split_basket(
     offsets[-1] = border_bytes
     if known is not None and (offsets == known.in_bytes).all():
         return Basket(data, entries, known.in_bytes, item_offsets=known.in_items)
+    return Basket(data, entries, check_offsets(offsets))
+
+
+def check_offsets(offsets: Offsets) -> Offsets:
+    """Check that offsets ascend.
+
+    Raises
+    ------
+    CorruptBasketError
+        If they do not, with the entry.
+    """
     falling = offsets[1:] < offsets[:-1]
     if falling.any():
         entry = int(falling.argmax())
@@ -116,7 +143,7 @@ def split_basket(
             f"entry {entry} of the basket ends before it begins: bytes {offsets[entry]} to "
             f"{offsets[entry + 1]}"
         )
-    return Basket(data, entries, offsets)
+    return offsets
 
 
 def join_basket(data: bytes, offsets: npt.NDArray[np.integer[Any]] | None) -> bytes:

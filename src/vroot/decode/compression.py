@@ -6,7 +6,8 @@ import lzma
 import struct
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import cramjam
 import deflate
@@ -18,12 +19,18 @@ import zstandard
 from vroot.exceptions import CorruptBasketError
 from vroot.model import BLOCK_HEADER_BYTES, Stored
 
-__all__ = ["decompress", "iterate_blocks"]
+__all__ = ["Plain", "decompress", "decompress_each", "iterate_blocks"]
 
 Bytes = npt.NDArray[np.uint8]
+#: Uncompressed bytes, in whatever a library gives.
+Plain: TypeAlias = Bytes | bytes | bytearray | memoryview
+#: From a stream and the length that must come out to the bytes.
+Decompressor: TypeAlias = Callable[[memoryview, int], Plain]
 
 XZ_MEMORY_BYTES = 256 << 20  # the highest preset needs 65 MB; a false header may ask for any
 LZ4_CHECKSUM = struct.Struct(">Q")
+#: The tag, a byte of method, and twice 3 bytes of compressed and of uncompressed length.
+BLOCK_HEADER = struct.Struct("<2sxHBHB")
 
 
 class _Machines(threading.local):
@@ -34,7 +41,6 @@ class _Machines(threading.local):
 
 
 MACHINES = _Machines()
-TAGS = (b"ZL", b"ZS", b"L4", b"XZ", b"CS")
 
 
 def decompress(payload: memoryview, stored: Stored, uncompressed_bytes: int) -> Bytes:
@@ -59,15 +65,47 @@ def decompress(payload: memoryview, stored: Stored, uncompressed_bytes: int) -> 
     CorruptBasketError
         If a header, a checksum, a stream or a length is not as it should be.
     """
+    return np.frombuffer(_decompress(payload, stored, uncompressed_bytes), np.uint8)
+
+
+def _decompress(payload: memoryview, stored: Stored, uncompressed_bytes: int) -> Plain:
     if stored == "raw" or (stored == "mixed" and len(payload) == uncompressed_bytes):
         if len(payload) != uncompressed_bytes:
             raise CorruptBasketError(
                 f"a raw payload of {uncompressed_bytes} bytes has {len(payload)}"
             )
-        return np.frombuffer(payload, np.uint8)
+        return payload
     if stored in ("blocks", "mixed"):
         return _decompress_blocks(payload, uncompressed_bytes)
-    return _decompress_stream(payload, stored, uncompressed_bytes)
+    return DECOMPRESSORS[stored](payload, uncompressed_bytes)
+
+
+def decompress_each(
+    payloads: Sequence[memoryview], stored: Stored, uncompressed_bytes: Sequence[int]
+) -> Iterator[Plain]:
+    """Decompress the payloads of several baskets of one column.
+
+    Parameters
+    ----------
+    payloads : sequence of memoryview
+        See `decompress`.
+    stored : str
+        How all of them are stored.
+    uncompressed_bytes : sequence of int
+        The length that must come out of each.
+
+    Yields
+    ------
+    ndarray, bytes, bytearray or memoryview
+        The uncompressed bytes of one basket, when they are asked for.
+
+    Raises
+    ------
+    CorruptBasketError
+        As `decompress` does.
+    """
+    for payload, size in zip(payloads, uncompressed_bytes, strict=True):
+        yield _decompress(payload, stored, size)
 
 
 def iterate_blocks(payload: memoryview) -> Iterator[tuple[bytes, memoryview, int]]:
@@ -98,7 +136,7 @@ def iterate_blocks(payload: memoryview) -> Iterator[tuple[bytes, memoryview, int
                 f"{BLOCK_HEADER_BYTES}"
             )
         tag = header[:2]
-        if tag not in TAGS:
+        if tag not in DECOMPRESSORS:
             raise CorruptBasketError(f"unknown compression tag {tag!r} at byte {start}")
         compressed = int.from_bytes(header[3:6], "little")
         stop = start + BLOCK_HEADER_BYTES + compressed
@@ -114,63 +152,59 @@ def iterate_blocks(payload: memoryview) -> Iterator[tuple[bytes, memoryview, int
         start = stop
 
 
-def _decompress_blocks(payload: memoryview, uncompressed_bytes: int) -> Bytes:
+def _decompress_blocks(payload: memoryview, uncompressed_bytes: int) -> Plain:
+    if len(payload) >= BLOCK_HEADER_BYTES:
+        # Most baskets are a single block, and many are small: this is the short way.
+        tag, low, high, size_low, size_high = BLOCK_HEADER.unpack_from(payload)
+        if (
+            tag in DECOMPRESSORS
+            and low + (high << 16) == len(payload) - BLOCK_HEADER_BYTES
+            and size_low + (size_high << 16) == uncompressed_bytes
+        ):
+            return DECOMPRESSORS[tag](payload[BLOCK_HEADER_BYTES:], uncompressed_bytes)
     # All headers are checked before anything is allocated, so that a false length costs nothing.
     blocks = list(iterate_blocks(payload))
-    total = blocks[0][2] if len(blocks) == 1 else sum(size for _, _, size in blocks)
+    total = sum(size for _, _, size in blocks)
     if total != uncompressed_bytes:
         raise CorruptBasketError(
             f"the blocks hold {total} uncompressed bytes, expected {uncompressed_bytes}"
         )
-    if len(blocks) == 1:
-        return _decompress_block(*blocks[0])
     output = np.empty(uncompressed_bytes, np.uint8)
+    target = memoryview(output)
     start = 0
     for tag, data, size in blocks:
-        output[start : start + size] = _decompress_block(tag, data, size)
+        target[start : start + size] = memoryview(DECOMPRESSORS[tag](data, size))
         start += size
     return output
 
 
-def _decompress_block(tag: bytes, data: memoryview, size: int) -> Bytes:
-    if tag == b"ZL":
-        return _decompress_stream(data, "zlib", size)
-    if tag == b"ZS":
-        return _decompress_stream(data, "zstd", size)
-    if tag == b"XZ":
-        return _decompress_stream(data, "xz", size)
-    if tag == b"L4":
-        return _decompress_lz4(data, size)
-    return _decompress_old(data, size)
-
-
-def _decompress_stream(data: memoryview, stored: Stored, size: int) -> Bytes:
+def _decompress_zlib(data: memoryview, size: int) -> Plain:
     try:
-        output: bytes | bytearray
-        if stored == "zlib":
-            # libdeflate does not look at a stream that is to give nothing.
-            output = deflate.zlib_decompress(data, size) if size else zlib.decompress(data)
-        elif stored == "zstd":
-            output = _unzstd(data, size)
-        else:
-            output = _unxz(data, size)
-    except (
-        deflate.DeflateError,
-        zlib.error,
-        zstandard.ZstdError,
-        lzma.LZMAError,
-        ValueError,
-    ) as err:
-        raise CorruptBasketError(f"not a {stored} stream of {size} bytes: {err}") from err
+        # libdeflate does not look at a stream that is to give nothing.
+        output = deflate.zlib_decompress(data, size) if size else zlib.decompress(data)
+    except (deflate.DeflateError, zlib.error, ValueError) as err:
+        raise CorruptBasketError(f"not a zlib stream of {size} bytes: {err}") from err
     return _checked(output, size)
 
 
-def _unzstd(data: memoryview, size: int) -> bytes:
+def _decompress_zstd(data: memoryview, size: int) -> Plain:
     # A frame that states its size is allocated by that, whatever the limit: check it first.
-    stated = zstandard.frame_content_size(data)
-    if stated not in (-1, size):
-        raise CorruptBasketError(f"the zstd frame states {stated} bytes, expected {size}")
-    return MACHINES.zstd.decompress(data, max_output_size=size, allow_extra_data=False)
+    try:
+        stated = zstandard.frame_content_size(data)
+        if stated not in (-1, size):
+            raise CorruptBasketError(f"the zstd frame states {stated} bytes, expected {size}")
+        output = MACHINES.zstd.decompress(data, max_output_size=size, allow_extra_data=False)
+    except (zstandard.ZstdError, ValueError) as err:
+        raise CorruptBasketError(f"not a zstd stream of {size} bytes: {err}") from err
+    return _checked(output, size)
+
+
+def _decompress_xz(data: memoryview, size: int) -> Plain:
+    try:
+        output = _unxz(data, size)
+    except (lzma.LZMAError, ValueError) as err:
+        raise CorruptBasketError(f"not an xz stream of {size} bytes: {err}") from err
+    return _checked(output, size)
 
 
 def _unxz(data: memoryview, size: int) -> bytes:
@@ -205,7 +239,7 @@ def _decompress_lz4(data: memoryview, size: int) -> Bytes:
     return output
 
 
-def _decompress_old(data: memoryview, size: int) -> Bytes:
+def _decompress_old(data: memoryview, size: int) -> Plain:
     """A raw deflate stream, as ROOT wrote before it used zlib (tag "CS")."""
     machine = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
     try:
@@ -219,7 +253,17 @@ def _decompress_old(data: memoryview, size: int) -> Bytes:
     return _checked(output, size)
 
 
-def _checked(output: bytes | bytearray, size: int) -> Bytes:
+def _checked(output: bytes | bytearray, size: int) -> bytes | bytearray:
     if len(output) != size:
         raise CorruptBasketError(f"a block gave {len(output)} bytes, expected {size}")
-    return np.frombuffer(output, np.uint8)
+    return output
+
+
+#: By the tag of a block, and by how a bare stream is stored.
+DECOMPRESSORS: dict[bytes | str, Decompressor] = {
+    b"ZL": _decompress_zlib, "zlib": _decompress_zlib,
+    b"ZS": _decompress_zstd, "zstd": _decompress_zstd,
+    b"XZ": _decompress_xz, "xz": _decompress_xz,
+    b"L4": _decompress_lz4,
+    b"CS": _decompress_old,
+}  # fmt: skip

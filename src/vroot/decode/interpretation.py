@@ -121,7 +121,15 @@ def _(
             f"{basket.entries} entries of {interpretation.itemsize} bytes in a basket of "
             f"{basket.data.size} bytes"
         )
+    if basket.edges is not None:
+        _check_edges(basket, np.array(basket.edges.entries) * interpretation.itemsize)
     return _items(interpretation, basket.data)
+
+
+def _check_edges(basket: Basket, found: npt.NDArray[np.integer[Any]]) -> None:
+    """Check that each basket of a run ends where its entries do, at the bytes that were found."""
+    if basket.edges is not None and not np.array_equal(basket.edges.data_bytes, found):
+        raise CorruptBasketError("the entries of a basket do not end where its data do")
 
 
 @decode_basket.register
@@ -172,6 +180,8 @@ def _(interpretation: AsBits, basket: Basket) -> Decoded:
         return Lists(offsets, bits)
     if bits.size != basket.entries:
         raise CorruptBasketError(f"{bits.size} items in a basket of {basket.entries} entries")
+    if basket.edges is not None:
+        _check_edges(basket, starts[basket.edges.entries])
     return bits
 
 
@@ -282,7 +292,11 @@ def _byte_offsets(interpretation: AsJagged, basket: Basket) -> Offsets:
     offsets = np.zeros(basket.entries + 1, np.int64)
     np.cumsum(basket.counts, out=offsets[1:])
     offsets *= interpretation.content.itemsize
-    return offsets + interpretation.header_bytes * np.arange(basket.entries + 1)
+    if interpretation.header_bytes:
+        offsets += interpretation.header_bytes * np.arange(basket.entries + 1)
+    if basket.edges is not None:
+        _check_edges(basket, offsets[basket.edges.entries])
+    return offsets
 
 
 def _without_headers(
@@ -372,6 +386,8 @@ def _walk_strings(
         raise CorruptBasketError(
             f"{basket.entries} strings take {position} of the basket's {len(data)} bytes"
         )
+    if basket.edges is not None:
+        _check_edges(basket, np.append(0, starts + counts)[basket.edges.entries])
     return starts, counts
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,7 +16,7 @@ Key: TypeAlias = tuple[str, int, int]
 
 
 class KnownOffsets(NamedTuple):
-    """Offsets of one basket, which have been checked.
+    """Offsets of a run of baskets, which have been checked.
 
     Parameters
     ----------
@@ -31,29 +33,29 @@ class KnownOffsets(NamedTuple):
 class SharedOffsets:
     """Offsets by counter and entries: an aid to speed, which decides nothing.
 
-    A basket's own offsets are compared with those of another column for the same entries. Only
-    where they are equal is the work of checking and joining them saved, and their memory.
+    The offsets of a run of baskets are compared with those of another column for the same entries.
+    Only where they are equal is the work of checking and joining them saved, and their memory.
     """
 
     def __init__(self) -> None:
         self._known: dict[tuple[Key, int], KnownOffsets] = {}
         self._items: dict[Key, Offsets] = {}
-        self._joined: dict[tuple[int, ...], npt.NDArray[np.int64]] = {}
+        self._joined: dict[Key, list[tuple[list[Offsets], npt.NDArray[np.int64]]]] = {}
 
     def find(self, key: Key, itemsize: int) -> KnownOffsets | None:
-        """Give what another column with items of the same size has for a basket.
+        """Give what another column with items of the same size has for a run of baskets.
 
         Parameters
         ----------
         key : tuple of str, int and int
-            Counter, first entry of the basket, and its number of entries.
+            Counter, first entry of the run, and its number of entries.
         itemsize : int
             Bytes of an item.
         """
         return self._known.get((key, itemsize))
 
     def add(self, key: Key, itemsize: int, in_bytes: Offsets, in_items: Offsets) -> Offsets:
-        """Let others know the offsets of a basket, which have been checked.
+        """Let others know the offsets of a run, which have been checked.
 
         Parameters
         ----------
@@ -72,16 +74,32 @@ class SharedOffsets:
         self._known.setdefault((key, itemsize), KnownOffsets(in_bytes, shared))
         return shared
 
-    def joined(self, key: tuple[int, ...]) -> npt.NDArray[np.int64] | None:
-        """Give the offsets of a whole column that has been put together of the same parts.
+    def join(
+        self,
+        key: Key,
+        parts: Sequence[Offsets],
+        make: Callable[[], npt.NDArray[np.int64]],
+    ) -> npt.NDArray[np.int64]:
+        """Put the offsets of a whole column together, unless that is done for another one.
 
         Parameters
         ----------
-        key : tuple of int
-            What it has been put together of.
-        """
-        return self._joined.get(key)
+        key : tuple of str, int and int
+            Counter, first entry and number of entries.
+        parts : sequence of ndarrays
+            The offsets of its runs, as `add` gave them.
+        make : callable
+            Puts them together.
 
-    def join(self, key: tuple[int, ...], offsets: npt.NDArray[np.int64]) -> None:
-        """Keep the offsets of a whole column, see `joined`."""
-        self._joined[key] = offsets
+        Returns
+        -------
+        ndarray of int64
+            The same array for columns that have the very same parts.
+        """
+        known = self._joined.setdefault(key, [])
+        for others, joined in known:
+            if len(others) == len(parts) and all(map(operator.is_, others, parts)):
+                return joined
+        joined = make()
+        known.append((list(parts), joined))
+        return joined

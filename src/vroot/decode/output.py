@@ -1,9 +1,9 @@
-"""The array of a column, allocated once and filled basket by basket, from any thread."""
+"""The array of a column, allocated once and filled run by run of baskets, from any thread."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from vroot.dtypes import split_dtype
 from vroot.in_place import AsDtypeInPlace
 from vroot.interpretations import (
     AsBits,
+    AsDtype,
     AsInline,
     AsJagged,
     AsObjects,
@@ -23,7 +24,7 @@ from vroot.interpretations import (
     Numerical,
     Program,
 )
-from vroot.model import BranchSpec
+from vroot.model import BranchSpec, IndexArray
 from vroot.plan import BasketRange
 
 __all__ = [
@@ -54,6 +55,9 @@ class Objects:
     stop: int
 
 
+Bytes = npt.NDArray[np.uint8]
+
+
 @dataclass(frozen=True, eq=False)
 class Kept:
     """A column of objects that the store itself holds.
@@ -73,8 +77,22 @@ ColumnData: TypeAlias = Array | Lists | Objects | Kept
 class Output(Protocol):
     """Collects the decoded baskets of one column."""
 
-    def put(self, part: BasketRange, decoded: Decoded) -> None:
-        """Copy the wanted entries of a basket to their place, in native byte order."""
+    def room(self, part: BasketRange) -> Bytes | None:
+        """Give the memory of a run of whole baskets, if their data are the items and no more."""
+        ...
+
+    def put(self, part: BasketRange, decoded: Decoded, *, in_place: bool = False) -> None:
+        """Bring the wanted entries of a run to their place, in native byte order.
+
+        Parameters
+        ----------
+        part : BasketRange
+            The run.
+        decoded : ndarray, Lists or Buffers
+            All of its entries.
+        in_place : bool
+            Whether they are where `room` says.
+        """
         ...
 
     def finish(self) -> ColumnData:
@@ -83,7 +101,7 @@ class Output(Protocol):
 
 
 def allocate_output(
-    spec: BranchSpec, parts: Sequence[BasketRange], shared: SharedOffsets | None = None
+    spec: BranchSpec, window: BasketRange, shared: SharedOffsets | None = None
 ) -> Output:
     """Make the output of a column.
 
@@ -91,8 +109,8 @@ def allocate_output(
     ----------
     spec : BranchSpec
         The branch.
-    parts : sequence of BasketRange
-        The baskets that will be put.
+    window : BasketRange
+        The baskets that will be put, in runs or one by one.
     shared : SharedOffsets, optional
         What is known of the offsets of other columns.
 
@@ -101,25 +119,43 @@ def allocate_output(
     Output
         To be filled.
     """
-    entries = sum(part.stop - part.start for part in parts)
     table = spec.baskets
     match spec.interpretation:
         case AsJagged(content, header):
             items = (table.border_bytes - header * table.entries) // content.itemsize
-            return _JaggedOutput(content, parts, items, shared or SharedOffsets())
+            region = _edges(items[window.basket : window.basket + window.baskets])
+            room = _Room(empty(content, int(region[-1])), header == 0 and _is_plain(content))
+            sharing = None if spec.count_branch is None else (shared, spec.count_branch)
+            return _JaggedOutput(room, window, region, sharing)
         case AsStrings():
             # At least a byte of each is its length.
-            return _ListsOutput(np.dtype(np.uint8), parts, table.border_bytes - table.entries)
+            return _ListsOutput(np.dtype(np.uint8), window, table.border_bytes - table.entries)
         case AsBits(jagged=True):
-            return _ListsOutput(np.dtype(np.uint32), parts, table.border_bytes // 4)
+            return _ListsOutput(np.dtype(np.uint32), window, table.border_bytes // 4)
         case AsObjects(program):
-            return _ObjectsOutput(program, entries)
+            return _ObjectsOutput(program, window.entries)
         case AsBits():
-            return _FlatOutput(np.empty(entries, np.uint32))
+            return _FlatOutput(_Room(np.empty(window.entries, np.uint32), is_plain=False))
         case AsDtypeInPlace() as in_place:
-            return _FlatOutput(in_place.allocate(entries))
+            return _FlatOutput(_Room(in_place.allocate(window.entries), is_plain=False))
         case numerical:
-            return _FlatOutput(empty(numerical, entries))  # type: ignore[arg-type]  # Unsupported is never planned
+            array = empty(numerical, window.entries)  # type: ignore[arg-type]  # Unsupported is never planned
+            return _FlatOutput(_Room(array, _is_plain(numerical)))  # type: ignore[arg-type]
+
+
+def _is_plain(content: Numerical) -> bool:
+    """Whether items are in memory what they are in a basket, but for the order of their bytes."""
+    if not isinstance(content, AsDtype):
+        return False
+    stored, native = split_dtype(content.from_dtype)[0], split_dtype(content.numpy_dtype)[0]
+    in_order = stored.itemsize == 1 or not stored.isnative
+    return stored.names is None and stored.newbyteorder("=") == native and in_order
+
+
+def _edges(sizes: IndexArray) -> IndexArray:
+    edges = np.zeros(sizes.size + 1, np.int64)
+    np.cumsum(sizes, out=edges[1:])
+    return edges
 
 
 def empty(content: Numerical, length: int) -> Array:
@@ -141,26 +177,52 @@ def empty(content: Numerical, length: int) -> Array:
     return np.empty((length, *shape), dtype)
 
 
-def _copy(items: Array, target: Array) -> None:
-    """Copy items to their place, in native byte order."""
-    if items.dtype.itemsize == target.dtype.itemsize:
-        target[...] = items
-    else:
-        # A NaN of any kind is a value like others: widening it is no mistake to warn of.
-        with np.errstate(invalid="ignore"):
+@dataclass(frozen=True, eq=False)
+class _Room:
+    """The memory of the items of a column.
+
+    Parameters
+    ----------
+    array : ndarray
+        Native items.
+    is_plain : bool
+        Whether the data of baskets are the same but for the order of their bytes.
+    """
+
+    array: Array
+    is_plain: bool
+
+    def of(self, start: int, stop: int) -> Bytes | None:
+        """Give a range of items as bytes, if data can be put there as they are."""
+        return self.array[start:stop].reshape(-1).view(np.uint8) if self.is_plain else None
+
+    def put(self, items: Array, start: int, *, in_place: bool) -> None:
+        """Bring items to their place, in native byte order."""
+        target = self.array[start : start + len(items)]
+        if in_place:
+            if target.dtype.itemsize > 1:
+                target.byteswap(inplace=True)
+        elif items.dtype.itemsize == target.dtype.itemsize:
             target[...] = items
+        else:
+            # A NaN of any kind is a value like others: widening it is no mistake to warn of.
+            with np.errstate(invalid="ignore"):
+                target[...] = items
 
 
 class _FlatOutput:
-    def __init__(self, array: Array) -> None:
-        self.array = array
+    def __init__(self, items: _Room) -> None:
+        self.items = items
 
-    def put(self, part: BasketRange, decoded: Decoded) -> None:
-        stop = part.position + part.stop - part.start
-        _copy(decoded[part.start : part.stop], self.array[part.position : stop])  # type: ignore[index]
+    def room(self, part: BasketRange) -> Bytes | None:
+        return self.items.of(part.position, part.position + part.entries)
+
+    def put(self, part: BasketRange, decoded: Decoded, *, in_place: bool = False) -> None:
+        items = decoded[part.start : part.stop]  # type: ignore[index]
+        self.items.put(items, part.position, in_place=in_place)
 
     def finish(self) -> ColumnData:
-        return self.array
+        return self.items.array
 
 
 class _JaggedOutput:
@@ -172,50 +234,56 @@ class _JaggedOutput:
 
     def __init__(
         self,
-        content: Numerical,
-        parts: Sequence[BasketRange],
-        items: npt.NDArray[np.int64],
-        shared: SharedOffsets,
+        content: _Room,
+        window: BasketRange,
+        region: IndexArray,
+        sharing: tuple[SharedOffsets | None, str] | None,
     ) -> None:
-        wanted = items[[part.basket for part in parts]] if parts else np.zeros(0, np.int64)
-        starts = np.cumsum(wanted) - wanted
-        self.parts = parts
-        self.regions = {
-            part.basket: start for part, start in zip(parts, starts.tolist(), strict=True)
-        }
-        self.content = empty(content, int(wanted.sum()))
-        self.offsets: dict[int, Offsets] = {}
-        self.shared = shared
+        self.content = content
+        self.window = window
+        self.region = region
+        self.sharing = sharing
+        self.offsets: dict[int, tuple[BasketRange, Offsets]] = {}
 
-    def put(self, part: BasketRange, decoded: Decoded) -> None:
+    def _region(self, part: BasketRange) -> tuple[int, int]:
+        first = part.basket - self.window.basket
+        return int(self.region[first]), int(self.region[first + part.baskets])
+
+    def room(self, part: BasketRange) -> Bytes | None:
+        return self.content.of(*self._region(part))
+
+    def put(self, part: BasketRange, decoded: Decoded, *, in_place: bool = False) -> None:
         offsets, content = decoded.offsets, decoded.content  # type: ignore[union-attr]
-        region = self.regions[part.basket]
+        start, _ = self._region(part)
         first, last = int(offsets[part.start]), int(offsets[part.stop])
-        _copy(content[first:last], self.content[region + first : region + last])
-        self.offsets[part.basket] = offsets
+        self.content.put(content[first:last], start + first, in_place=in_place)
+        self.offsets[part.position] = (part, offsets)
 
     def finish(self) -> ColumnData:
-        if not self.parts:
-            return Lists(np.zeros(1, np.int64), self.content)
-        begin, end = self.parts[0], self.parts[-1]
-        first = int(self.offsets[begin.basket][begin.start])
-        last = self.regions[end.basket] + int(self.offsets[end.basket][end.stop])
-        # Columns of one counter mostly have the very same arrays of offsets.
-        key = (begin.start, end.stop, *(id(self.offsets[part.basket]) for part in self.parts))
-        joined = self.shared.joined(key)
-        if joined is None:
-            joined = self._joined(first)
-            self.shared.join(key, joined)
-        return Lists(joined, self.content[first:last])
+        runs = [run for _, run in sorted(self.offsets.items())]
+        if not runs:
+            return Lists(np.zeros(1, np.int64), self.content.array)
+        (begin, head), (end, tail) = runs[0], runs[-1]
+        first = int(self.region[0]) + int(head[begin.start])
+        last = self._region(end)[0] + int(tail[end.stop])
+        make = partial(self._joined, runs, first)
+        shared, counter = self.sharing or (None, "")
+        if shared is None:
+            joined = make()
+        else:
+            key = (counter, self.window.start, self.window.entries)
+            joined = shared.join(key, [offsets for _, offsets in runs], make)
+        return Lists(joined, self.content.array[first:last])
 
-    def _joined(self, first: int) -> npt.NDArray[np.int64]:
-        joined = np.empty(1 + sum(part.stop - part.start for part in self.parts), np.int64)
+    def _joined(self, runs: list[tuple[BasketRange, Offsets]], first: int) -> npt.NDArray[np.int64]:
+        joined = np.empty(1 + self.window.entries, np.int64)
         joined[0] = 0
-        for part in self.parts:
+        for part, offsets in runs:
             np.add(
-                self.offsets[part.basket][part.start + 1 : part.stop + 1],
-                self.regions[part.basket] - first,
-                out=joined[part.position + 1 : part.position + 1 + part.stop - part.start],
+                offsets[part.start + 1 : part.stop + 1],
+                self._region(part)[0] - first,
+                out=joined[part.position + 1 : part.position + 1 + part.entries],
+                dtype=np.int64,  # what is added may be more than offsets of a run can hold
             )
         return joined
 
@@ -224,34 +292,37 @@ class _ListsOutput:
     """Lists whose lengths only the baskets tell, which are moved together at the end."""
 
     def __init__(
-        self, dtype: np.dtype[Any], parts: Sequence[BasketRange], most: npt.NDArray[np.int64]
+        self, dtype: np.dtype[Any], window: BasketRange, most: npt.NDArray[np.int64]
     ) -> None:
         # The items of each basket go where they are if none of the baskets before has fewer than
         # it could have, so that most often nothing is moved.
-        sizes = most[[part.basket for part in parts]] if parts else np.zeros(0, np.int64)
-        starts = (np.cumsum(sizes) - sizes).tolist()
-        self.parts = parts
-        self.starts = {part.basket: start for part, start in zip(parts, starts, strict=True)}
-        self.content = np.empty(int(sizes.sum()), dtype)
-        self.offsets: dict[int, Offsets] = {}
+        self.window = window
+        self.region = _edges(most[window.basket : window.basket + window.baskets])
+        self.content = np.empty(int(self.region[-1]), dtype)
+        self.offsets: dict[int, tuple[BasketRange, Offsets]] = {}
 
-    def put(self, part: BasketRange, decoded: Decoded) -> None:
+    def room(self, part: BasketRange) -> Bytes | None:  # noqa: ARG002  # what is put is not alike
+        return None
+
+    def put(self, part: BasketRange, decoded: Decoded, *, in_place: bool = False) -> None:  # noqa: ARG002
         offsets = decoded.offsets[part.start : part.stop + 1]  # type: ignore[union-attr]
         content = decoded.content[offsets[0] : offsets[-1]]  # type: ignore[union-attr]
-        start = self.starts[part.basket]
+        start = self._start(part)
         self.content[start : start + content.size] = content
-        self.offsets[part.basket] = offsets - offsets[0]
+        self.offsets[part.position] = (part, offsets - offsets[0])
+
+    def _start(self, part: BasketRange) -> int:
+        return int(self.region[part.basket - self.window.basket])
 
     def finish(self) -> ColumnData:
-        joined = np.zeros(1 + sum(part.stop - part.start for part in self.parts), np.int64)
+        joined = np.zeros(1 + self.window.entries, np.int64)
         total = 0
-        for part in self.parts:
-            offsets, start = self.offsets[part.basket], self.starts[part.basket]
-            size = int(offsets[-1])
+        for position, (part, offsets) in sorted(self.offsets.items()):
+            start, size = self._start(part), int(offsets[-1])
             if start > total:
                 self.content[total : total + size] = self.content[start : start + size]
-            stop = part.position + offsets.size
-            np.add(offsets[1:], total, out=joined[part.position + 1 : stop])
+            stop = position + offsets.size
+            np.add(offsets[1:], total, out=joined[position + 1 : stop], dtype=np.int64)
             total += size
         return Lists(joined, self.content[:total])
 
@@ -264,7 +335,10 @@ class _ObjectsOutput:
         self.entries = entries
         self.parts: dict[int, tuple[dict[str, Array], int, int]] = {}
 
-    def put(self, part: BasketRange, decoded: Decoded) -> None:
+    def room(self, part: BasketRange) -> Bytes | None:  # noqa: ARG002  # a program fills its own
+        return None
+
+    def put(self, part: BasketRange, decoded: Decoded, *, in_place: bool = False) -> None:  # noqa: ARG002
         buffers = dict(decoded.buffers)  # type: ignore[union-attr]
         self.parts[part.position] = (buffers, part.start, part.stop)
 

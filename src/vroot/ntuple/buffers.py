@@ -89,8 +89,8 @@ class Buffers:
                 [_form_key(key) for key in missing],
                 self.entries,
                 self.ntuple._manifest,
-                lambda pieces: self.ntuple.file.fetch(
-                    pieces, self.executor, even_closed=self.even_closed
+                partial(
+                    self.ntuple.file.fetch, executor=self.executor, even_closed=self.even_closed
                 ),
             )
         for key in missing:

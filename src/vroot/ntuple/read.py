@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -16,13 +17,33 @@ from vroot.exceptions import (
     ReferenceStoreError,
     UnsupportedError,
 )
-from vroot.fetch import Piece
+from vroot.fetch import Ranges, Use
 from vroot.model import IndexArray, Manifest
 from vroot.ntuple.schema import NTupleSchema, Slot
 
 __all__ = ["read_buffers"]
 
 Buffers: TypeAlias = dict[str, npt.NDArray[Any]]
+
+
+class _Page(msgspec.Struct, frozen=True, eq=False):
+    """A page that is wanted.
+
+    Parameters
+    ----------
+    source, offset, length : int
+        Where it is.
+    use : callable
+        Called with its bytes, and with words for where they are from.
+    work_bytes : int
+        Bytes that come out of it, roughly.
+    """
+
+    source: int
+    offset: int
+    length: int
+    use: Callable[[memoryview, str], None]
+    work_bytes: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +103,7 @@ def read_buffers(
     keys: Iterable[str],
     entries: tuple[int, int],
     manifest: Callable[[int], Manifest],
-    fetch: Callable[[list[Piece]], None],
+    fetch: Callable[[Ranges, Use], None],
 ) -> Buffers:
     """Read what the forms of some fields need.
 
@@ -97,7 +118,7 @@ def read_buffers(
     manifest : callable
         From the number of a column to where its pages are.
     fetch : callable
-        Fetches pieces and hands them on.
+        Fetches byte ranges and has each used, see `vroot.fetch.fetch`.
 
     Returns
     -------
@@ -118,7 +139,7 @@ def read_buffers(
         if key.startswith("column-"):
             by_column.setdefault(int(key.split("-")[1]), []).append(key)
     tasks = [_task(schema, column, entries, manifest) for column in by_column]
-    fetch([piece for task in tasks for piece in _pieces(schema, task, manifest)])
+    _fetch_pages([page for task in tasks for page in _pages(schema, task, manifest)], fetch)
     buffers: Buffers = {"nones-index": np.array([-1], np.int64)}
     for task in tasks:
         finished = _finish(schema, task)
@@ -178,9 +199,21 @@ def _window(schema: NTupleSchema, slot: Slot, entries: tuple[int, int]) -> _Wind
 # --- pages
 
 
-def _pieces(
+def _fetch_pages(pages: list[_Page], fetch: Callable[[Ranges, Use], None]) -> None:
+    def use(numbers: IndexArray, payloads: list[memoryview], url: str) -> None:
+        for number, payload in zip(numbers.tolist(), payloads, strict=True):
+            page = pages[number]
+            page.use(payload, f"offset {page.offset} of {url}")
+
+    places = np.array([(page.source, page.offset, page.length) for page in pages], np.int64)
+    source, offset, length = places.reshape(-1, 3).T
+    work_bytes = sum(page.work_bytes for page in pages)
+    fetch(Ranges(source, offset, length, work_bytes=work_bytes), use)
+
+
+def _pages(
     schema: NTupleSchema, task: _Task, manifest: Callable[[int], Manifest]
-) -> Iterable[Piece]:
+) -> Iterable[_Page]:
     """The fetching of the pages that have something of a column's window."""
     window = task.window
     active = schema.active(task.slot)
@@ -201,16 +234,16 @@ def _pieces(
                 inside = slice(max(begin - first, 0), min(end, last) - first)
                 position = int(starts[i]) + max(first - begin, 0)
                 target = task.output[position : position + inside.stop - inside.start]
-                yield _piece(schema, manifest(column), (column, page), inside, target)
+                yield _page(schema, manifest(column), (column, page), inside, target)
 
 
-def _piece(
+def _page(
     schema: NTupleSchema,
     manifest: Manifest,
     place: tuple[int, int],
     inside: slice,
     target: npt.NDArray[Any],
-) -> Piece:
+) -> _Page:
     column, page = place
     spec, column_type, bits = (
         schema.columns[column],
@@ -236,7 +269,7 @@ def _piece(
                 f"{where}: {err}"
             ) from err
 
-    return Piece(
+    return _Page(
         int(manifest.source[page]),
         int(manifest.offset[page]) - header,
         int(manifest.length[page]) + header + (CHECKSUM_BYTES if checked else 0),

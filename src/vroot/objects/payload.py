@@ -8,7 +8,7 @@ import numpy as np
 
 from vroot.decode.compression import decompress
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError
-from vroot.fetch import Piece
+from vroot.fetch import Ranges
 from vroot.interpretations import AsDtype
 from vroot.model import BasketTable, BranchSpec
 from vroot.objects.basics import AnyArray
@@ -82,14 +82,14 @@ def read_payload(file: File, path: str, table: BasketTable) -> AnyArray:
     manifest = file.references.manifest(payload_path(path), spec)
     found: list[Any] = []
 
-    def use(payload: memoryview, where: str) -> None:
+    def use(_: object, payloads: list[memoryview], url: str) -> None:
         try:
-            found.append(decompress(payload, table.stored, spec.num_entries))
+            found.append(decompress(payloads[0], table.stored, spec.num_entries))
         except CorruptBasketError as err:
+            where = f"offset {manifest.offset[0]} of {url}" if url else "inline bytes"
             raise CorruptBasketError(f"object {path!r}, {where}: {err}") from err
 
-    source, offset, length = manifest.source[0], manifest.offset[0], manifest.length[0]
-    inline = manifest.inline.get(0, b"")
-    file.fetch([Piece(int(source), int(offset), int(length), use, spec.num_entries, inline)])
+    ranges = Ranges(manifest.source, manifest.offset, manifest.length, manifest.inline)
+    file.fetch(ranges, use)
     payload: AnyArray = found[0]
     return payload
