@@ -19,7 +19,7 @@ import xxhash
 import zstandard
 from hypothesis import strategies as st
 
-from vroot.interpretations import (
+from vroot.metadata.interpretations import (
     AsBits,
     AsDouble32,
     AsDtype,
@@ -30,7 +30,7 @@ from vroot.interpretations import (
     Interpretation,
     Numerical,
 )
-from vroot.model import BasketTable, BranchSpec, Stored
+from vroot.metadata.specs import BasketTable, BranchSpec, Stored
 
 # --- compression
 

@@ -10,7 +10,7 @@ import uproot
 from samples import COMPRESSIONS, events, write_tree
 
 import vroot
-from vroot.store.local import LocalStore
+from vroot.io.local import LocalStore
 
 
 @pytest.fixture(scope="session", params=list(COMPRESSIONS))

@@ -17,7 +17,7 @@ import uproot.source.futures
 
 import vroot
 from vroot.exceptions import UnsupportedError
-from vroot.file import File
+from vroot.files.file import File
 
 NAMES = ["run", "Muon_pt", "label"]
 

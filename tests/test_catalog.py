@@ -22,9 +22,9 @@ from serving import RangeHandler, serve
 
 import vroot
 import vroot.scanner
-from vroot.catalog import Catalog, current_catalog, load_catalog
 from vroot.exceptions import CatalogError, StaleReferencesWarning
-from vroot.store import remote
+from vroot.io import remote
+from vroot.locate.catalog import Catalog, current_catalog, load_catalog
 
 
 @pytest.fixture(autouse=True)
@@ -146,7 +146,7 @@ def test_environment_without_its_file(
     root_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VROOT_CATALOG", str(tmp_path / "none.json"))
-    monkeypatch.setattr("vroot.catalog._set", [])
+    monkeypatch.setattr("vroot.locate.catalog._set", [])
     with pytest.raises(FileNotFoundError, match=r"none\.json") as error:
         vroot.open(root_file)
     assert "VROOT_CATALOG" in str(error.value.__notes__)
@@ -158,7 +158,7 @@ def test_environment_with_the_home_of_the_user(
     (tmp_path / "home.json").write_text(json.dumps({str(root_file): "refs.json"}))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("VROOT_CATALOG", "~/home.json")
-    monkeypatch.setattr("vroot.catalog._set", [])
+    monkeypatch.setattr("vroot.locate.catalog._set", [])
     catalog = current_catalog()
     assert catalog is not None
     assert catalog.stores(str(root_file)) == (str(tmp_path / "refs.json"),)
@@ -421,7 +421,7 @@ def test_options_go_to_the_place_of_the_root_file_only(
         seen.append((url, dict(options)))
         return original(url, options)
 
-    monkeypatch.setattr("vroot.store.remote.filesystem", noting)
+    monkeypatch.setattr("vroot.io.remote.filesystem", noting)
     with vroot.set_catalog({"memory://secret/a.root": "memory://public/a.json"}):
         file = vroot.open("memory://secret/a.root", storage_options={"use_listings_cache": False})
     assert file["T"].num_entries == 3

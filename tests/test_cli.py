@@ -19,7 +19,7 @@ import uproot
 import vroot
 from vroot.cli import main
 from vroot.exceptions import KeyInFileError
-from vroot.interpretations import Unsupported
+from vroot.metadata.interpretations import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vroot.store.coalesce import Request, coalesce
+from vroot.io.merging import Request, coalesce
 
 ANY_TIME = settings(deadline=None)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from vroot.decode.compression import decompress, iterate_blocks
 from vroot.exceptions import CorruptBasketError, DeserializationError
-from vroot.model import Stored
+from vroot.metadata.specs import Stored
 
 ANY_TIME = settings(deadline=None)
 TAGS = list(COMPRESSORS)

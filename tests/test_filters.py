@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vroot.filters import no_filter, regularize_filter
+from vroot.mapping.filters import no_filter, regularize_filter
 
 ANY_TIME = settings(deadline=None)
 NAMES = ["MET_pt", "MET_phi", "Jet_pt", "nJet", "met_pt", "Jet.pt", "a/b", "x[3]", ""]

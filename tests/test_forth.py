@@ -18,16 +18,16 @@ from baskets import joined
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vroot.arrays.libraries import to_library
 from vroot.decode.basket import Basket
 from vroot.decode.forth import check_program, run_program
 from vroot.decode.interpretation import Buffers
 from vroot.decode.output import Objects
-from vroot.engine import Column, read_columns
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError, VrootError
-from vroot.fetch import Ranges, Use
-from vroot.interpretations import AsObjects, Program
-from vroot.library import to_library
-from vroot.model import BasketTable, BranchSpec, Manifest
+from vroot.io.fetching import Ranges, Use
+from vroot.metadata.interpretations import AsObjects, Program
+from vroot.metadata.specs import BasketTable, BranchSpec, Manifest
+from vroot.read.columns import Column, read_columns
 
 HEAD = "input stream input byteoffsets input bytestops "
 STRINGS = HEAD + (

@@ -13,7 +13,7 @@ import vroot
 from vroot.decode.basket import Basket, split_basket
 from vroot.decode.interpretation import Lists, decode_basket
 from vroot.exceptions import CorruptBasketError, UnsupportedError
-from vroot.interpretations import AsDtype, AsJagged, AsStridedObjects, AsStrings
+from vroot.metadata.interpretations import AsDtype, AsJagged, AsStridedObjects, AsStrings
 
 FOLDER = Path(__file__).parent / "data" / "rootmade"
 SHORTS = AsJagged(AsDtype(np.dtype(">i2")), header_bytes=10)

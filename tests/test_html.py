@@ -10,7 +10,7 @@ import pytest
 import uproot
 
 import vroot
-from vroot.html import MAX_ROWS, folding_table, size_text
+from vroot.mapping.html import MAX_ROWS, folding_table, size_text
 
 HOSTILE = "<script>alert(1)</script>\" onload='x' &amp;"
 

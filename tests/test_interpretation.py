@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from vroot.decode.basket import Basket, split_basket
 from vroot.decode.interpretation import Array, Lists, decode_basket
 from vroot.exceptions import CorruptBasketError, UnsupportedError
-from vroot.interpretations import (
+from vroot.metadata.interpretations import (
     AsBits,
     AsDouble32,
     AsDtype,

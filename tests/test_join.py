@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from vroot.decode.join import join_buffers
 from vroot.exceptions import ReferenceStoreError
-from vroot.interpretations import Program
+from vroot.metadata.interpretations import Program
 
 #: Lists of records of a number, a list of pairs, and a string.
 FORM = {

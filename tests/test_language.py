@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from uproot.language.python import PythonLanguage as PythonLanguageOfUproot
 
 import vroot
+import vroot.files.file
 from vroot.exceptions import KeyInFileError, UnsupportedError, VrootError
-from vroot.language import (
+from vroot.expressions.language import (
     DEFAULT_FUNCTIONS,
     Expressions,
     ExpressionSyntaxError,
@@ -284,13 +285,13 @@ def test_near_misses(trees: Any) -> None:
 
 def test_only_what_is_needed_is_read_at_once(trees: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
-    read = vroot.file.File.read
+    read = vroot.files.file.File.read
 
     def spy(self: Any, branches: Any, *args: Any, **options: Any) -> Any:
         asked.append([branch.name for branch in branches])
         return read(self, branches, *args, **options)
 
-    monkeypatch.setattr(vroot.file.File, "read", spy)
+    monkeypatch.setattr(vroot.files.file.File, "read", spy)
     tree = trees[0]
     tree.arrays(["x", "run + met"], "good & (y > 3)", aliases={"x": "y", "y": "run", "z": "label"})
     assert [sorted(names) for names in asked] == [["good", "met", "run"]]

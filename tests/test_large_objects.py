@@ -20,8 +20,8 @@ from vroot.exceptions import (
     ReferenceStoreError,
     UnsupportedError,
 )
+from vroot.format.references import References
 from vroot.scanner import objects
-from vroot.store.references import References
 
 BINS = 1000
 

@@ -15,7 +15,7 @@ import uproot
 import vroot
 from vroot.decode.interpretation import decode_basket
 from vroot.exceptions import KeyInFileError
-from vroot.steps import bytes_of_size
+from vroot.read.steps import bytes_of_size
 
 
 def same(ours: ak.Array, theirs: ak.Array) -> bool:
@@ -57,7 +57,7 @@ def test_a_basket_is_decoded_once_for_all_steps(
         decoded.append(basket.entries)
         return original(interpretation, basket)
 
-    monkeypatch.setattr("vroot.engine.decode_basket", counting)
+    monkeypatch.setattr("vroot.read.columns.decode_basket", counting)
     steps = list(vroot.open(refs)["Events"].iterate(["run"], step_size=10))
     assert len(steps) == 100
     assert decoded == [300, 1, 476, 223]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vroot.dtypes import split_dtype
-from vroot.interpretations import (
+from vroot.metadata.dtypes import split_dtype
+from vroot.metadata.interpretations import (
     AsBits,
     AsDouble32,
     AsDtype,
@@ -21,7 +21,7 @@ from vroot.interpretations import (
     Interpretation,
     Unsupported,
 )
-from vroot.model import BasketTable, BranchSpec, Manifest, Source, Stored, no_manifest
+from vroot.metadata.specs import BasketTable, BranchSpec, Manifest, Source, Stored, no_manifest
 
 ANY_TIME = settings(deadline=None)
 UUID = "d5a1f1f2-1234-11ee-9999-0123456789ab"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vroot.names import RESERVED, component, component_name
+from vroot.format.names import RESERVED, component, component_name
 
 ANY_TIME = settings(deadline=None)
 

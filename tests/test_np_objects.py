@@ -13,11 +13,11 @@ import pytest
 import zstandard
 
 import vroot
+from vroot.arrays.libraries import to_library
 from vroot.decode.interpretation import Buffers, Lists
 from vroot.decode.output import Kept, Objects
 from vroot.exceptions import CannotBeAwkward, ReferenceStoreError, UnsupportedError
-from vroot.interpretations import AsInline, AsInstances, AsJagged, AsStridedObjects
-from vroot.library import to_library
+from vroot.metadata.interpretations import AsInline, AsInstances, AsJagged, AsStridedObjects
 from vroot.objects.basics import TRefArray
 from vroot.objects.containers import STLMap, STLSequence, STLSet
 from vroot.objects.instances import instances, structs

@@ -24,7 +24,7 @@ from vroot.exceptions import (
     KeyInFileError,
     UnsupportedError,
 )
-from vroot.ntuple.ntuple import RField, RNTuple
+from vroot.ntuples.ntuple import RField, RNTuple
 from vroot.scanner.ntuple import _first_element
 
 RANGES = [

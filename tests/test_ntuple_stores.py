@@ -25,7 +25,7 @@ from vroot.exceptions import (
     UnsupportedError,
     VrootError,
 )
-from vroot.schema import decode_runs
+from vroot.format.nodes import decode_runs
 
 
 @pytest.fixture(scope="module", params=["zstd", "none"])

@@ -13,9 +13,9 @@ from vroot.decode.interpretation import Lists, decode_basket
 from vroot.decode.offsets import KnownOffsets, SharedOffsets
 from vroot.decode.output import allocate_output
 from vroot.exceptions import CorruptBasketError
-from vroot.interpretations import AsDtype, AsJagged
-from vroot.model import BasketTable, BranchSpec
-from vroot.plan import baskets_of_range, window_of_range
+from vroot.metadata.entry_ranges import baskets_of_range, window_of_range
+from vroot.metadata.interpretations import AsDtype, AsJagged
+from vroot.metadata.specs import BasketTable, BranchSpec
 
 KEY = ("nMuon", 0, 3)
 FLOATS = AsJagged(AsDtype(np.dtype(">f4")))

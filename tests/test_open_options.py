@@ -11,8 +11,8 @@ import pytest
 import uproot
 
 import vroot
-from vroot.as_uproot.options import OF_READING, regularize_open_options, separate_open_options
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
+from vroot.files.options import OF_READING, regularize_open_options, separate_open_options
 
 OPTIONS: dict[str, Any] = {
     "handler": vroot.as_uproot.names.look_up("vroot", "MemmapSource"),

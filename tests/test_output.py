@@ -17,9 +17,9 @@ from vroot.decode.compression import decompress
 from vroot.decode.interpretation import Decoded, Lists, decode_basket
 from vroot.decode.output import ColumnData, allocate_output
 from vroot.exceptions import CorruptBasketError
-from vroot.interpretations import AsDtype, AsJagged, AsStrings, Interpretation
-from vroot.model import BasketTable, BranchSpec
-from vroot.plan import BasketRange, baskets_of_range, window_of_range
+from vroot.metadata.entry_ranges import BasketRange, baskets_of_range, window_of_range
+from vroot.metadata.interpretations import AsDtype, AsJagged, AsStrings, Interpretation
+from vroot.metadata.specs import BasketTable, BranchSpec
 
 ANY_TIME = settings(deadline=None)
 NOTHING = BasketRange(0, 0, 0, 0, 0)

@@ -22,7 +22,7 @@ from vroot.decode.pages import (
     unpack_page,
 )
 from vroot.exceptions import CorruptPageError, UnsupportedError
-from vroot.model import MAX_BLOCK_BYTES
+from vroot.metadata.specs import MAX_BLOCK_BYTES
 
 REALS: dict[str, Literal[16, 32, 64]] = {"e": 16, "f": 32, "d": 64}
 NUMBERS = [name for name in COLUMN_TYPES if name not in ("Bit", "Switch") and "32T" not in name]

@@ -26,8 +26,8 @@ from serving import RangeHandler, serve
 import vroot
 from vroot.cli import main
 from vroot.exceptions import OutputIsSourceError, ReferenceStoreError, StaleReferencesWarning
-from vroot.paths import absolute_location, beside, join_url, name_of
-from vroot.store.local import is_chain, is_local, local_path
+from vroot.io.local import is_chain, is_local, local_path
+from vroot.locate.paths import absolute_location, beside, join_url, name_of
 
 VALUES = [0, 1, 2, 3, 4]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vroot.plan import BasketRange, baskets_of_range, regularize_entry_range
+from vroot.metadata.entry_ranges import BasketRange, baskets_of_range, regularize_entry_range
 
 ANY_TIME = settings(deadline=None)
 LIMIT = st.none() | st.integers(-30, 30) | st.integers(-(2**70), 2**70)

@@ -18,15 +18,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vroot.exceptions import ReferenceStoreError, VrootError
-from vroot.interpretations import AsDtype, AsJagged, AsStrings, Unsupported
-from vroot.model import BranchSpec, DirectorySpec, Manifest, TreeSpec
-from vroot.names import component_name
-from vroot.store.references import (
+from vroot.format.names import component_name
+from vroot.format.references import (
     References,
     is_reference_name,
     load_references,
     save_references,
 )
+from vroot.metadata.interpretations import AsDtype, AsJagged, AsStrings, Unsupported
+from vroot.metadata.specs import BranchSpec, DirectorySpec, Manifest, TreeSpec
 
 ANY_TIME = settings(deadline=None)
 HERE = "/data/refs.json"

@@ -11,9 +11,9 @@ import pytest
 import uproot
 
 import vroot
-from vroot.as_uproot.registration import REGISTERED
 from vroot.exceptions import CannotBeAwkward
-from vroot.interpretations import AsBits, AsGroup, Unsupported
+from vroot.metadata.interpretations import AsBits, AsGroup, Unsupported
+from vroot.registration import REGISTERED
 
 LATER = """
 import sys

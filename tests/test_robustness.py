@@ -17,6 +17,7 @@ import uproot
 from samples import write_tree
 
 import vroot
+import vroot.metadata.interpretations
 from vroot.exceptions import (
     CorruptBasketError,
     DeserializationError,
@@ -234,7 +235,7 @@ def test_a_killed_write_leaves_the_old_file(zlib_file: Path, tmp_path: Path) -> 
     out.write_text("old")
     code = (
         "import os, signal, vroot\n"
-        "from vroot.store import references\n"
+        "from vroot.format import references\n"
         "references.os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"vroot.scan({str(zlib_file)!r}, {str(out)!r})\n"
     )
@@ -265,7 +266,7 @@ def test_a_branch_that_takes_too_long(zlib_file: Path) -> None:
         assert discovery._process is not None
         discovery._process.send_signal(signal.SIGSTOP)
         found = discovery.find("/Events;1", (0,), "AsObjects(x)")
-    assert isinstance(found, vroot.interpretations.Unsupported)
+    assert isinstance(found, vroot.metadata.interpretations.Unsupported)
     assert "could not deserialise it in 1 s" in found.reason
     assert repr(found) == "AsObjects(x)"
 
@@ -273,7 +274,7 @@ def test_a_branch_that_takes_too_long(zlib_file: Path) -> None:
 def test_a_branch_that_takes_too_much_memory(zlib_file: Path) -> None:
     with Discovery(str(zlib_file), memory_limit_bytes=1 << 20) as discovery:
         found = discovery.find("/Events;1", (0,), "AsObjects(x)")
-    assert isinstance(found, vroot.interpretations.Unsupported)
+    assert isinstance(found, vroot.metadata.interpretations.Unsupported)
     assert found.reason
 
 
@@ -294,16 +295,16 @@ def test_the_current_folder_hides_no_module(
     with Discovery(str(zlib_file)) as discovery:
         found = discovery.find("/Events;1", (0,), "AsObjects(x)")
     # It is no branch of objects: that is what the process says, having started.
-    assert isinstance(found, vroot.interpretations.Unsupported)
+    assert isinstance(found, vroot.metadata.interpretations.Unsupported)
     assert "AttributeError" in found.reason
 
 
 def test_a_branch_that_is_not_there(zlib_file: Path) -> None:
     with Discovery(str(zlib_file)) as discovery:
         found = discovery.find("/Events;1", (99,), "AsObjects(x)")
-        assert isinstance(found, vroot.interpretations.Unsupported)
+        assert isinstance(found, vroot.metadata.interpretations.Unsupported)
         assert "IndexError" in found.reason
         # The process lives on.
         again = discovery.find("/nonesuch;1", (0,), "AsObjects(x)")
-    assert isinstance(again, vroot.interpretations.Unsupported)
+    assert isinstance(again, vroot.metadata.interpretations.Unsupported)
     assert "KeyInFileError" in again.reason

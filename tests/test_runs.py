@@ -19,12 +19,12 @@ import vroot
 from vroot.decode.interpretation import decode_basket
 from vroot.decode.run import RunSizes, read_run
 from vroot.exceptions import CorruptBasketError
-from vroot.fetch import Ranges, _batches, _cut
-from vroot.interpretations import AsBits, AsDtype, AsJagged, AsStrings
-from vroot.model import BasketTable, BranchSpec
-from vroot.plan import window_of_range
-from vroot.runs import plan_baskets
-from vroot.store.local import LocalStore
+from vroot.io.fetching import Ranges, _batches, _cut
+from vroot.io.local import LocalStore
+from vroot.metadata.entry_ranges import window_of_range
+from vroot.metadata.interpretations import AsBits, AsDtype, AsJagged, AsStrings
+from vroot.metadata.specs import BasketTable, BranchSpec
+from vroot.read.runs import plan_baskets
 
 ENTRIES, BASKETS = 50, 40
 

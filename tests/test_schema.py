@@ -10,13 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vroot import interpretations as kinds
-from vroot import model
 from vroot.exceptions import ReferenceStoreError
-from vroot.interpretation_schema import Programs, decode_interpretation, encode_interpretation
-from vroot.interpretations import AsDtype, Interpretation, Program, Unsupported
-from vroot.model import BranchSpec, DirectorySpec, Source
-from vroot.schema import (
+from vroot.format.interpretations import Programs, decode_interpretation, encode_interpretation
+from vroot.format.nodes import (
     decode_root,
     decode_runs,
     decode_spec,
@@ -25,6 +21,10 @@ from vroot.schema import (
     encode_root,
     encode_runs,
 )
+from vroot.metadata import interpretations as kinds
+from vroot.metadata import specs as model
+from vroot.metadata.interpretations import AsDtype, Interpretation, Program, Unsupported
+from vroot.metadata.specs import BranchSpec, DirectorySpec, Source
 
 ANY_TIME = settings(deadline=None)
 UUID = "d5a1f1f2-1234-11ee-9999-0123456789ab"

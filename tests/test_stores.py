@@ -12,10 +12,10 @@ from serving import RangeHandler, serve
 
 import vroot
 from vroot.exceptions import MissingExtraError, ShortReadError, UnsupportedError
-from vroot.store import remote
-from vroot.store.bytes import ByteStore
-from vroot.store.local import LocalStore, local_path
-from vroot.store.remote import RemoteStore
+from vroot.io import remote
+from vroot.io.byte_store import ByteStore
+from vroot.io.local import LocalStore, local_path
+from vroot.io.remote import RemoteStore
 
 CONTENT = bytes(range(256)) * 40
 

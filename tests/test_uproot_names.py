@@ -18,6 +18,7 @@ from vroot.as_uproot.executors import ThreadPoolExecutor, TrivialExecutor
 from vroot.as_uproot.names import NAMES
 from vroot.as_uproot.stand_ins import classname_decode, classname_encode
 from vroot.exceptions import UnsupportedError
+from vroot.expressions.language import python_language
 
 PLACES = [(module, name) for module, names in NAMES.items() for name in names]
 
@@ -44,7 +45,7 @@ def test_every_name_is_one_of_uproot_and_leads_somewhere(module: str, name: str)
         ("exceptions", "KeyInFileError", vroot.KeyInFileError),
         ("interpretation.jagged", "AsJagged", vroot.AsJagged),
         ("interpretation.identify", "uproot", vroot),
-        ("language.python", "python_language", vroot.language.python_language),
+        ("language.python", "python_language", python_language),
     ],
 )
 def test_what_names_lead_to(module: str, name: str, expected: object) -> None:
@@ -53,7 +54,7 @@ def test_what_names_lead_to(module: str, name: str, expected: object) -> None:
 
 def test_modules_of_vroot_keep_their_own_names() -> None:
     """Where uproot has a module of the same name, its names are there besides."""
-    reading = importlib.import_module("vroot.reading")
+    reading = importlib.import_module("vroot.trees.selection")
     assert reading.__file__ is not None
     assert reading.open is vroot.open
     assert callable(reading.select)
@@ -71,7 +72,7 @@ def test_statements_of_scripts() -> None:
         "import vroot.interpretation.numerical\n"
         "from vroot.behaviors.TH1 import TH1, Histogram\n"
         "from vroot import ReadOnlyDirectory, STLVector\n"
-        "import vroot.language.python as language\n"
+        "import vroot.expressions.language.python as language\n"
         "import vroot as uproot\n"
         "assert uproot.interpretation.numerical.AsDtype is uproot.AsDtype\n"
         "assert isinstance(language.python_language, uproot.language.PythonLanguage)\n"

@@ -22,7 +22,7 @@ from serving import RangeHandler, serve
 
 import vroot
 from vroot.exceptions import OutputIsSourceError, ReferenceStoreError, StaleReferencesError
-from vroot.store.references import References
+from vroot.format.references import References
 
 
 @pytest.fixture

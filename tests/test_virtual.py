@@ -14,9 +14,9 @@ import pytest
 import uproot
 
 import vroot
+from vroot.arrays.virtual import Accessed
 from vroot.exceptions import ClosedFileError, ShortReadError
-from vroot.grouping import Options, read_one
-from vroot.virtual import Accessed
+from vroot.trees.reading import Options, read_one
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_lists_of_one_counter_that_differ(
         array = read_one(branch, entries, options)
         return array[:, :1] if branch.name == "Muon_charge" else array
 
-    monkeypatch.setattr("vroot.virtual.read_one", wrong)
+    monkeypatch.setattr("vroot.arrays.virtual.read_one", wrong)
     expected = tree["Muon_pt"].array()
     arrays = tree.arrays(filter_name="Muon_*", virtual=True)
     ak.materialize(arrays[first])

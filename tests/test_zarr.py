@@ -105,7 +105,7 @@ print(json.dumps([flat, jagged, tree["label"]["raw"][:].size]))
 
 def test_the_codec_is_found_by_its_entry_point() -> None:
     (found,) = entry_points(group="zarr.codecs", name="vroot.basket")
-    from vroot.zarr_codecs import BasketCodec
+    from vroot.format.zarr_codec import BasketCodec
 
     assert found.load() is BasketCodec
     encoded = {
@@ -130,7 +130,7 @@ def test_the_codec_is_found_by_its_entry_point() -> None:
     ],
 )
 def test_a_wrong_configuration_is_refused(configuration: dict[str, Any]) -> None:
-    from vroot.zarr_codecs import BasketCodec
+    from vroot.format.zarr_codec import BasketCodec
 
     with pytest.raises(vroot.exceptions.ReferenceStoreError):
         BasketCodec.from_dict({"name": "vroot.basket", "configuration": configuration})
@@ -138,7 +138,7 @@ def test_a_wrong_configuration_is_refused(configuration: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("stored", ["raw", "blocks", "mixed"])
 def test_the_parts_of_a_jagged_basket(stored: str) -> None:
-    from vroot.zarr_codecs import BasketCodec
+    from vroot.format.zarr_codec import BasketCodec
 
     lists = [[1.5, 2.5], [], [3.5]]
     data = b"".join(

@@ -18,7 +18,7 @@ import msgspec
 
 import vroot
 from compat.data import data_files
-from vroot.store.references import save_references
+from vroot.format.references import save_references
 
 BYTES_PER_NODE = 1500
 BYTES_PER_REFERENCE = 80

@@ -24,7 +24,13 @@ from compat.census.limits import ORACLE_ERRORS, time_limit
 from compat.census.marks import find_correction
 from compat.data import data_files
 from vroot.exceptions import VrootError
-from vroot.interpretations import AsInline, AsJagged, AsObjects, AsStridedObjects, Unsupported
+from vroot.metadata.interpretations import (
+    AsInline,
+    AsJagged,
+    AsObjects,
+    AsStridedObjects,
+    Unsupported,
+)
 from vroot.objects.containers import Container
 
 __all__ = ["compare_file", "plain_object"]

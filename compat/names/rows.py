@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import uproot
 
-import vroot.interpretations
+import vroot.metadata.interpretations
 from compat.names.reasons import ABSENT, DIFFERENT, INTERNAL
 from vroot.as_uproot import stand_ins
 
@@ -24,7 +24,7 @@ UNEXPLAINED = "?"
 #: What the facade makes of a stored interpretation, and of what uproot makes of a tree or branch
 #: in a file: by the identity of uproot's class, whose attributes are compared with those of ours.
 COUNTERPARTS: Mapping[int, type] = {
-    id(uproot.AsGrouped): vroot.interpretations.AsGroup,
+    id(uproot.AsGrouped): vroot.metadata.interpretations.AsGroup,
     id(uproot.models.TTree.Model_TTree_v20): vroot.TTree,
     id(uproot.models.TBranch.Model_TBranchElement_v10): vroot.TBranch,
 }

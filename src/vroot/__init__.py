@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 from vroot import exceptions
 from vroot._version import __version__
+from vroot.arrays.caches import LRUArrayCache, LRUCache
 from vroot.as_uproot import names as uproot_names
-from vroot.as_uproot.registration import register_with_uproot
-from vroot.branch import TBranch
-from vroot.cache import LRUArrayCache, LRUCache
-from vroot.catalog import set_catalog
-from vroot.directory import Directory
+from vroot.datasets.several_files import concatenate, iterate, num_entries
 from vroot.exceptions import KeyInFileError, MissingExtraError, VrootError
-from vroot.file import File
-from vroot.file import open_file as open  # noqa: A004  # the name that uproot has
-from vroot.has_branches import HasBranches
-from vroot.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings
-from vroot.many import concatenate, iterate, num_entries
-from vroot.ntuple.has_fields import HasFields
-from vroot.ntuple.ntuple import RField, RNTuple
-from vroot.tree import TTree
+from vroot.files.directory import Directory
+from vroot.files.file import File
+from vroot.files.file import open_file as open  # noqa: A004  # the name that uproot has
+from vroot.locate.catalog import set_catalog
+from vroot.metadata.interpretations import AsDouble32, AsDtype, AsFloat16, AsJagged, AsStrings
+from vroot.ntuples.has_fields import HasFields
+from vroot.ntuples.ntuple import RField, RNTuple
+from vroot.registration import register_with_uproot
+from vroot.trees.branch import TBranch
+from vroot.trees.has_branches import HasBranches
+from vroot.trees.tree import TTree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vroot.lazy.build import dask
+    from vroot.datasets.dask.build import dask
 else:
 
     def __getattr__(name: str) -> Any:

@@ -32,7 +32,7 @@ def _all_in(module: str, names: tuple[str, ...]) -> dict[str, str]:
     return {name: f"{module}:{name}" for name in names}
 
 
-_INTERPRETATIONS = "vroot.interpretations"
+_INTERPRETATIONS = "vroot.metadata.interpretations"
 _STAND_INS = "vroot.as_uproot.stand_ins"
 _EXECUTORS = "vroot.as_uproot.executors"
 _CONTAINERS = {
@@ -44,42 +44,42 @@ _CONTAINERS = {
     "STLMap": "vroot.objects.containers:STLMap",
 }
 _FUTURES = _all_in(_EXECUTORS, ("ThreadPoolExecutor", "TrivialExecutor"))
-_SEVERAL_FILES = _all_in("vroot.many", ("concatenate", "iterate"))
-_TTREE = "vroot.tree:TTree"
-_NTUPLE = "vroot.ntuple.ntuple:RNTuple"
+_SEVERAL_FILES = _all_in("vroot.datasets.several_files", ("concatenate", "iterate"))
+_TTREE = "vroot.trees.tree:TTree"
+_NTUPLE = "vroot.ntuples.ntuple:RNTuple"
 
 #: Modules of uproot below "uproot", and where in vroot the things in them are: "module:name", or
 #: the module alone. Under "" is what the package itself has under these names only.
 NAMES: Mapping[str, Mapping[str, str]] = {
     "": {
-        "AsDtypeInPlace": "vroot.in_place:AsDtypeInPlace",
+        "AsDtypeInPlace": "vroot.metadata.in_place:AsDtypeInPlace",
         "AsGrouped": f"{_INTERPRETATIONS}:AsGrouped",
         "AsObjects": f"{_INTERPRETATIONS}:AsObjects",
         "AsStridedObjects": f"{_INTERPRETATIONS}:AsStridedObjects",
         "DeserializationError": "vroot.exceptions:DeserializationError",
         "Model": "vroot.objects.model:Object",
-        "ReadOnlyDirectory": "vroot.directory:Directory",
-        "ReadOnlyFile": "vroot.file:File",
+        "ReadOnlyDirectory": "vroot.files.directory:Directory",
+        "ReadOnlyFile": "vroot.files.file:File",
         "STLMap": _CONTAINERS["STLMap"],
         "STLSet": _CONTAINERS["STLSet"],
         "STLVector": _CONTAINERS["STLVector"],
         "classname_decode": f"{_STAND_INS}:classname_decode",
         "classname_encode": f"{_STAND_INS}:classname_encode",
-        "dask": "vroot.lazy.build:dask",
-        "no_filter": "vroot.filters:no_filter",
+        "dask": "vroot.datasets.dask.build:dask",
+        "no_filter": "vroot.mapping.filters:no_filter",
         **_FUTURES,
         **_all_in(_STAND_INS, (*_COMPRESSIONS, *_WRITING)),
         **_all_in(_STAND_INS, tuple(n for n in _HANDLERS if n != "CuFileSource")),
     },
     # Not public, but libraries use these.
     "_util": {
-        "file_object_path_split": "vroot.paths:split_object_path",
-        "no_filter": "vroot.filters:no_filter",
+        "file_object_path_split": "vroot.locate.paths:split_object_path",
+        "no_filter": "vroot.mapping.filters:no_filter",
         "unset": f"{_STAND_INS}:unset",
     },
     "behaviors": {},
     "behaviors.RNTuple": {
-        "HasFields": "vroot.ntuple.has_fields:HasFields",
+        "HasFields": "vroot.ntuples.has_fields:HasFields",
         "RNTuple": _NTUPLE,
         **_SEVERAL_FILES,
     },
@@ -87,12 +87,12 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "behaviors.RooHist": {"RooHist": "vroot.objects.graph:RooHist"},
     "behaviors.TAxis": {"TAxis": "vroot.objects.axis:TAxis"},
     "behaviors.TBranch": {
-        "HasBranches": "vroot.has_branches:HasBranches",
-        "Report": "vroot.steps:Report",
-        "TBranch": "vroot.branch:TBranch",
+        "HasBranches": "vroot.trees.has_branches:HasBranches",
+        "Report": "vroot.read.steps:Report",
+        "TBranch": "vroot.trees.branch:TBranch",
         **_SEVERAL_FILES,
     },
-    "behaviors.TBranchElement": {"TBranchElement": "vroot.branch:TBranch"},
+    "behaviors.TBranchElement": {"TBranchElement": "vroot.trees.branch:TBranch"},
     "behaviors.TDatime": {"TDatime": "vroot.objects.basics:TDatime"},
     "behaviors.TGraph": {"TGraph": "vroot.objects.graph:TGraph"},
     "behaviors.TGraphAsymmErrors": {"TGraphAsymmErrors": "vroot.objects.graph:TGraphAsymmErrors"},
@@ -115,7 +115,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "compression": _all_in(_STAND_INS, _COMPRESSIONS),
     "containers": {"Container": "vroot.objects.containers:Container", **_CONTAINERS},
     "deserialization": {"DeserializationError": "vroot.exceptions:DeserializationError"},
-    "exceptions": {"NameConflictWarning": "vroot.language:NameConflictWarning"},
+    "exceptions": {"NameConflictWarning": "vroot.expressions.language:NameConflictWarning"},
     "interpretation": {"Interpretation": f"{_INTERPRETATIONS}:Interpretation"},
     "interpretation.grouped": {"AsGrouped": f"{_INTERPRETATIONS}:AsGrouped"},
     "interpretation.identify": {
@@ -125,7 +125,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "interpretation.jagged": {"AsJagged": f"{_INTERPRETATIONS}:AsJagged"},
     "interpretation.numerical": {
         "Numerical": f"{_INTERPRETATIONS}:Numerical",
-        "AsDtypeInPlace": "vroot.in_place:AsDtypeInPlace",
+        "AsDtypeInPlace": "vroot.metadata.in_place:AsDtypeInPlace",
         **_all_in(_INTERPRETATIONS, ("AsDouble32", "AsDtype", "AsFloat16")),
     },
     "interpretation.objects": {
@@ -133,8 +133,8 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         **_all_in(_INTERPRETATIONS, ("AsObjects", "AsStridedObjects")),
     },
     "interpretation.strings": {"AsStrings": f"{_INTERPRETATIONS}:AsStrings"},
-    "language": {"Language": "vroot.language:PythonLanguage"},
-    "language.python": _all_in("vroot.language", ("PythonLanguage", "python_language")),
+    "language": {"Language": "vroot.expressions.language:PythonLanguage"},
+    "language.python": _all_in("vroot.expressions.language", ("PythonLanguage", "python_language")),
     "model": {
         "Model": "vroot.objects.model:Object",
         "UnknownClass": "vroot.objects.model:UnknownObject",
@@ -145,7 +145,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "models": {},
     "models.RNTuple": {
         "Model_ROOT_3a3a_RNTuple": _NTUPLE,
-        "RField": "vroot.ntuple.ntuple:RField",
+        "RField": "vroot.ntuples.ntuple:RField",
     },
     "models.TArray": {"Model_TArray": "vroot.objects.basics:TArray"},
     "models.TDatime": {"Model_TDatime": "vroot.objects.basics:TDatime"},
@@ -157,18 +157,18 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "Model_TRef": "vroot.objects.basics:TRef",
         "Model_TRefArray": "vroot.objects.basics:TRefArray",
     },
-    "models.TTree": {"num_entries": "vroot.many:num_entries"},
+    "models.TTree": {"num_entries": "vroot.datasets.several_files:num_entries"},
     "reading": {
-        "ReadOnlyDirectory": "vroot.directory:Directory",
-        "ReadOnlyFile": "vroot.file:File",
-        "open": "vroot.file:open_file",
+        "ReadOnlyDirectory": "vroot.files.directory:Directory",
+        "ReadOnlyFile": "vroot.files.file:File",
+        "open": "vroot.files.file:open_file",
     },
     "sink": {},
     "sink.file": {"FileSink": f"{_STAND_INS}:FileSink"},
     "source": {},
     "source.chunk": {
         "Source": f"{_STAND_INS}:Handler",
-        "SourcePerformanceCounters": "vroot.store.sources:PerformanceCounters",
+        "SourcePerformanceCounters": "vroot.io.sources:PerformanceCounters",
     },
     "source.cufile_interface": {"CuFileSource": f"{_STAND_INS}:CuFileSource"},
     "source.file": _all_in(_STAND_INS, ("MemmapSource", "MultithreadedFileSource")),

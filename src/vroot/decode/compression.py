@@ -17,7 +17,7 @@ import xxhash
 import zstandard
 
 from vroot.exceptions import CorruptBasketError
-from vroot.model import BLOCK_HEADER_BYTES, Stored
+from vroot.metadata.specs import BLOCK_HEADER_BYTES, Stored
 
 __all__ = ["Plain", "decompress", "decompress_each", "iterate_blocks"]
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from vroot.decode.basket import Basket
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError
-from vroot.interpretations import Program
+from vroot.metadata.interpretations import Program
 
 __all__ = ["CheckedProgram", "check_program", "run_program"]
 

@@ -24,9 +24,9 @@ from vroot.decode.headers import (
     check_strings,
 )
 from vroot.decode.offsets import Offsets
-from vroot.dtypes import split_dtype
 from vroot.exceptions import CorruptBasketError, UnsupportedError
-from vroot.interpretations import (
+from vroot.metadata.dtypes import split_dtype
+from vroot.metadata.interpretations import (
     AsBits,
     AsDouble32,
     AsDtype,

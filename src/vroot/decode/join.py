@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vroot.exceptions import ReferenceStoreError
-from vroot.interpretations import Program
+from vroot.metadata.interpretations import Program
 
 __all__ = ["join_buffers"]
 

@@ -12,9 +12,10 @@ import numpy.typing as npt
 from vroot.decode.interpretation import Array, Buffers, Decoded, Lists
 from vroot.decode.join import join_buffers
 from vroot.decode.offsets import Offsets, SharedOffsets
-from vroot.dtypes import split_dtype
-from vroot.in_place import AsDtypeInPlace
-from vroot.interpretations import (
+from vroot.metadata.dtypes import split_dtype
+from vroot.metadata.entry_ranges import BasketRange
+from vroot.metadata.in_place import AsDtypeInPlace
+from vroot.metadata.interpretations import (
     AsBits,
     AsDtype,
     AsInline,
@@ -24,8 +25,7 @@ from vroot.interpretations import (
     Numerical,
     Program,
 )
-from vroot.model import BranchSpec, IndexArray
-from vroot.plan import BasketRange
+from vroot.metadata.specs import BranchSpec, IndexArray
 
 __all__ = [
     "ColumnData",

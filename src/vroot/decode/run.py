@@ -14,7 +14,7 @@ from vroot.decode.basket import OFFSET, Basket, Edges, check_offsets, split_bask
 from vroot.decode.compression import Plain, decompress, decompress_each
 from vroot.decode.offsets import KnownOffsets, Offsets
 from vroot.exceptions import CorruptBasketError
-from vroot.model import Stored
+from vroot.metadata.specs import Stored
 
 __all__ = ["RunSizes", "read_run"]
 

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vroot.exceptions import ReferenceStoreError
-from vroot.interpretations import AsStridedObjects
+from vroot.metadata.interpretations import AsStridedObjects
 from vroot.objects.containers import STLMap, STLSequence, STLSet
 from vroot.objects.data import ObjectData, facade_of, object_array
 from vroot.objects.model import Object

@@ -8,13 +8,13 @@ import numpy as np
 
 from vroot.decode.compression import decompress
 from vroot.exceptions import CorruptBasketError, ReferenceStoreError
-from vroot.fetch import Ranges
-from vroot.interpretations import AsDtype
-from vroot.model import BasketTable, BranchSpec
+from vroot.io.fetching import Ranges
+from vroot.metadata.interpretations import AsDtype
+from vroot.metadata.specs import BasketTable, BranchSpec
 from vroot.objects.basics import AnyArray
 
 if TYPE_CHECKING:
-    from vroot.file import File
+    from vroot.files.file import File
 
 __all__ = ["payload_path", "payload_spec", "read_payload"]
 

@@ -11,10 +11,14 @@ import uproot
 
 from vroot._version import __version__
 from vroot.exceptions import DeserializationError, KeyInFileError
-from vroot.interpretation_schema import Programs
-from vroot.layout import group_document
-from vroot.model import DirectorySpec, Source
-from vroot.paths import (
+from vroot.format.interpretations import Programs
+from vroot.format.nodes import encode_root
+from vroot.format.references import is_reference_name, save_references
+from vroot.format.zarr_arrays import group_document
+from vroot.io.byte_store import ByteStore
+from vroot.io.local import local_path
+from vroot.io.sources import byte_store, header_checksum
+from vroot.locate.paths import (
     absolute_location,
     check_outputs,
     file_url,
@@ -22,6 +26,7 @@ from vroot.paths import (
     regularize_path,
     split_object_path,
 )
+from vroot.metadata.specs import DirectorySpec, Source
 from vroot.scanner.baskets import BasketReader
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
@@ -29,11 +34,6 @@ from vroot.scanner.objects import MAX_OBJECT_BYTES, ObjectScanner
 from vroot.scanner.packing import PackedClasses
 from vroot.scanner.trees import Progress, TreeScanner
 from vroot.scanner.walk import Walker
-from vroot.schema import encode_root
-from vroot.store.bytes import ByteStore
-from vroot.store.local import local_path
-from vroot.store.references import is_reference_name, save_references
-from vroot.store.sources import byte_store, header_checksum
 
 __all__ = ["scan_file"]
 

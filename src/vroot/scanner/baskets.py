@@ -15,9 +15,9 @@ import uproot
 from vroot.decode.basket import Basket, join_basket, split_basket
 from vroot.decode.compression import decompress
 from vroot.exceptions import DeserializationError
-from vroot.model import BLOCK_HEADER_BYTES, BasketTable, IndexArray, Manifest, Stored
-from vroot.store.bytes import ByteStore
-from vroot.store.coalesce import coalesce
+from vroot.io.byte_store import ByteStore
+from vroot.io.merging import coalesce
+from vroot.metadata.specs import BLOCK_HEADER_BYTES, BasketTable, IndexArray, Manifest, Stored
 
 __all__ = ["BasketList", "BasketReader", "Located"]
 

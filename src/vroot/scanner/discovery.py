@@ -18,7 +18,7 @@ from typing import Any, Literal, Self
 import msgspec
 
 from vroot.exceptions import DeserializationError
-from vroot.interpretations import AsInline, AsInstances, AsObjects, Program, Unsupported
+from vroot.metadata.interpretations import AsInline, AsInstances, AsObjects, Program, Unsupported
 
 __all__ = ["Answer", "Discovery", "Question", "Settings"]
 
@@ -87,7 +87,7 @@ class Answer(msgspec.Struct, frozen=True):
     objects_json : str
         What the entries of the form are in Python, see `vroot.objects.instances.ObjectTypes`.
     entries : list
-        The instances, see `vroot.interpretations.AsInstances`.
+        The instances, see `vroot.metadata.interpretations.AsInstances`.
     """
 
     kind: Literal["ready", "program", "inline", "instances", "unsupported"]

@@ -18,8 +18,8 @@ import uproot
 
 from vroot.decode.basket import Basket
 from vroot.decode.headers import BYTE_COUNT_BIT, COLLECTION_HEADER, COUNT_BYTES, MEMBERWISE_BIT
-from vroot.dtypes import split_dtype
-from vroot.interpretations import (
+from vroot.metadata.dtypes import split_dtype
+from vroot.metadata.interpretations import (
     AsBits,
     AsDtype,
     AsGrouped,

@@ -18,7 +18,7 @@ from uproot.interpretation.objects import AsStridedObjects as UprootAsStridedObj
 from uproot.interpretation.strings import AsStrings as UprootAsStrings
 from uproot.model import classname_decode
 
-from vroot.interpretations import (
+from vroot.metadata.interpretations import (
     AsDouble32,
     AsDtype,
     AsFloat16,

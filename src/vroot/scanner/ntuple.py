@@ -14,11 +14,11 @@ from uproot.models.RNTuple import PageLink
 
 from vroot.decode.pages import CHECKSUM_BYTES, COLUMN_TYPES, packed_bytes
 from vroot.exceptions import DeserializationError
-from vroot.interpretation_schema import JSON
-from vroot.layout import group_document, page_items
-from vroot.model import BLOCK_HEADER_BYTES, MAX_BLOCK_BYTES, Manifest, NTupleSpec, Stored
-from vroot.ntuple.schema import ColumnSpec, FieldSpec, NTupleData, NTupleSchema, Role, column_path
-from vroot.schema import Runs, encode_node, encode_runs
+from vroot.format.interpretations import JSON
+from vroot.format.nodes import Runs, encode_node, encode_runs
+from vroot.format.ntuples import ColumnSpec, FieldSpec, NTupleData, NTupleSchema, Role, column_path
+from vroot.format.zarr_arrays import group_document, page_items
+from vroot.metadata.specs import BLOCK_HEADER_BYTES, MAX_BLOCK_BYTES, Manifest, NTupleSpec, Stored
 
 __all__ = ["ntuple_items"]
 

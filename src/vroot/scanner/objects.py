@@ -22,9 +22,11 @@ from uproot.models.TString import Model_TString
 
 from vroot.decode.compression import decompress
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
-from vroot.interpretation_schema import JSON
-from vroot.layout import group_document, page_items
-from vroot.model import BasketTable, Manifest, ObjectSpec
+from vroot.format.interpretations import JSON
+from vroot.format.nodes import encode_node
+from vroot.format.zarr_arrays import group_document, page_items
+from vroot.io.byte_store import ByteStore
+from vroot.metadata.specs import BasketTable, Manifest, ObjectSpec
 from vroot.objects.data import (
     ARRAY_DTYPE,
     MAX_DEPTH,
@@ -45,8 +47,6 @@ from vroot.objects.data import (
 )
 from vroot.objects.payload import payload_path, payload_spec
 from vroot.scanner.guard import UPROOT_ERRORS, describe
-from vroot.schema import encode_node
-from vroot.store.bytes import ByteStore
 
 __all__ = ["MAX_OBJECT_BYTES", "ObjectScanner", "Payload", "entry_data", "object_data"]
 

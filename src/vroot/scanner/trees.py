@@ -11,8 +11,11 @@ import numpy as np
 import uproot
 
 from vroot.exceptions import CorruptBasketError, DeserializationError
-from vroot.interpretation_schema import JSON, Programs
-from vroot.interpretations import (
+from vroot.format.interpretations import JSON, Programs
+from vroot.format.names import component
+from vroot.format.nodes import encode_node
+from vroot.format.zarr_arrays import branch_items, group_document, is_stock
+from vroot.metadata.interpretations import (
     AsBits,
     AsDtype,
     AsJagged,
@@ -20,16 +23,13 @@ from vroot.interpretations import (
     Interpretation,
     Unsupported,
 )
-from vroot.layout import branch_items, group_document, is_stock
-from vroot.model import BasketTable, BranchSpec, Manifest, TreeSpec, no_manifest
-from vroot.names import component
+from vroot.metadata.specs import BasketTable, BranchSpec, Manifest, TreeSpec, no_manifest
 from vroot.scanner.baskets import BasketList, BasketReader, Located
 from vroot.scanner.discovery import Discovery
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 from vroot.scanner.headers import HeaderError, check_class, is_strided, with_headers
 from vroot.scanner.interpretations import interpretation_of, is_bits, is_objects
 from vroot.scanner.packing import PackedClasses, identify_packed
-from vroot.schema import encode_node
 
 __all__ = ["Progress", "TreeScanner"]
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import uproot
 
-from vroot.interpretation_schema import JSON
-from vroot.layout import group_document
-from vroot.model import DirectorySpec, ObjectSpec
-from vroot.names import component
+from vroot.format.interpretations import JSON
+from vroot.format.names import component
+from vroot.format.nodes import encode_node
+from vroot.format.zarr_arrays import group_document
+from vroot.metadata.specs import DirectorySpec, ObjectSpec
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 from vroot.scanner.ntuple import ntuple_items
 from vroot.scanner.objects import ObjectScanner
 from vroot.scanner.trees import TreeScanner
-from vroot.schema import encode_node
 
 __all__ = ["Walker"]
 

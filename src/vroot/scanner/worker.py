@@ -18,7 +18,7 @@ from uproot.interpretation.objects import CannotBeAwkward
 from vroot.decode.basket import Basket
 from vroot.decode.forth import run_program
 from vroot.exceptions import UnsupportedError, VrootError
-from vroot.interpretations import Program
+from vroot.metadata.interpretations import Program
 from vroot.scanner.discovery import LENGTH_BYTES, Answer, Question, Settings
 from vroot.scanner.guard import UPROOT_ERRORS, describe, without_addresses
 from vroot.scanner.object_types import object_types

@@ -1,0 +1,1 @@
+"""Decoded columns as arrays of Awkward, NumPy or pandas."""

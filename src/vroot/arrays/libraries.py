@@ -1,0 +1,500 @@
+"""Decoded columns as arrays of Awkward, NumPy or pandas, alone and together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from vroot.arrays.pandas_frames import to_frame, to_series
+from vroot.decode.interpretation import Lists
+from vroot.decode.output import ColumnData, Kept, Objects, empty
+from vroot.exceptions import (
+    CannotBeAwkward,
+    DeserializationError,
+    ReferenceStoreError,
+    UnsupportedError,
+)
+from vroot.metadata.interpretations import (
+    AsBits,
+    AsGroup,
+    AsGrouped,
+    AsInline,
+    AsJagged,
+    AsObjects,
+    AsStridedObjects,
+    AsStrings,
+    Interpretation,
+    Unsupported,
+)
+from vroot.objects.data import decode_objects, object_array
+from vroot.objects.instances import instances, structs
+from vroot.registration import cannot_be_awkward
+
+if TYPE_CHECKING:
+    import awkward as ak
+
+__all__ = [
+    "How",
+    "LibraryName",
+    "form_of",
+    "group",
+    "join",
+    "records_of",
+    "regularize_library",
+    "shift_index",
+    "to_layout",
+    "to_library",
+]
+
+LibraryName: TypeAlias = Literal["ak", "np", "pd"]
+How: TypeAlias = Any  # None, dict, tuple, list or "zip": types and a string, as uproot has it
+
+NAMES: dict[str, LibraryName] = {
+    "ak": "ak",
+    "awkward": "ak",
+    "np": "np",
+    "numpy": "np",
+    "pd": "pd",
+    "pandas": "pd",
+}
+
+
+def regularize_library(library: Any) -> LibraryName:
+    """Turn a library, or one of its names, into its short name.
+
+    Parameters
+    ----------
+    library : str or module
+        "ak", "awkward", "np", "numpy", "pd", "pandas", or the module itself.
+
+    Returns
+    -------
+    str
+        "ak", "np" or "pd".
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    name = library if isinstance(library, str) else getattr(library, "__name__", repr(library))
+    if name.lower() in NAMES:
+        return NAMES[name.lower()]
+    raise ValueError(f'library {library!r} is not recognized: use "ak", "np" or "pd"')
+
+
+def to_library(
+    interpretation: Interpretation,
+    data: ColumnData,
+    library: LibraryName,
+    entry_start: int = 0,
+) -> Any:
+    """Turn one column into an array of a library.
+
+    Parameters
+    ----------
+    interpretation : Interpretation
+        What the column is.
+    data : ndarray, Lists, Objects or Kept
+        Its values, native.
+    library : "ak", "np" or "pd"
+        What to make of it.
+    entry_start : int
+        The first entry, where the index of pandas begins.
+
+    Returns
+    -------
+    ak.Array, ndarray or pandas.Series
+        One item an entry; in NumPy, what is not numbers is Python objects.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no such array of it.
+    ReferenceStoreError
+        If the buffers that the store holds do not fit their form.
+    """
+    if library == "np":
+        return _to_numpy(interpretation, data)
+    if library == "ak":
+        return _to_awkward(interpretation, data)
+    plain = isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.names is None
+    return to_series(data if plain else _to_awkward(interpretation, data), entry_start)
+
+
+def form_of(interpretation: Interpretation) -> ak.forms.Form:
+    """Give the Awkward form of the arrays that `to_library` makes.
+
+    Parameters
+    ----------
+    interpretation : Interpretation
+        What a column is.
+
+    Returns
+    -------
+    ak.forms.Form
+        The form, without the number of entries.
+
+    Raises
+    ------
+    CannotBeAwkward
+        If the column cannot be read, with the reason.
+    """
+    import awkward as ak
+
+    match interpretation:
+        case AsGroup(subbranches=below):
+            return ak.forms.RecordForm([form_of(each) for each in below.values()], list(below))
+        case AsGrouped():
+            raise CannotBeAwkward("a group has the form of its branches: ask the branch")
+        case Unsupported(reason):
+            raise cannot_be_awkward(reason)
+        case AsObjects() | AsInline():
+            return ak.forms.from_json(_form_json(interpretation))
+        case AsJagged(content):
+            data: ColumnData = Lists(np.zeros(1, np.int64), empty(content, 0))
+        case AsStrings():
+            data = Lists(np.zeros(1, np.int64), np.zeros(0, np.uint8))
+        case AsBits(jagged):
+            bits = np.zeros(0, np.uint32)
+            data = Lists(np.zeros(1, np.int64), bits) if jagged else bits
+        case numerical:
+            data = empty(numerical, 0)
+    return _to_awkward(interpretation, data).layout.form
+
+
+def _to_numpy(interpretation: Interpretation, data: ColumnData) -> npt.NDArray[Any]:
+    content = interpretation.content if isinstance(interpretation, AsJagged) else interpretation
+    if isinstance(data, Kept):
+        return object_array(decode_objects(data.entries))
+    if isinstance(data, Objects):
+        return _instances(interpretation, data)
+    if isinstance(data, Lists):
+        if isinstance(content, AsStridedObjects):
+            data = Lists(data.offsets, structs(content, data.content))
+        return object_array(list(_slices(interpretation, data)))
+    return structs(content, data) if isinstance(content, AsStridedObjects) else data
+
+
+def _instances(interpretation: Interpretation, data: Objects) -> npt.NDArray[Any]:
+    """Python objects of the classes that the store tells of."""
+    layout = _to_awkward(interpretation, data).layout
+    kept = interpretation.program if isinstance(interpretation, AsObjects) else interpretation
+    objects_json = getattr(kept, "objects_json", "")
+    if not objects_json:
+        raise UnsupportedError(
+            f'what {interpretation!r} is in Python, for library="np", is not in the store: scan '
+            'the file again, or use library="ak"'
+        )
+    return instances(layout, objects_json)
+
+
+def _slices(interpretation: Interpretation, lists: Lists) -> Iterator[Any]:
+    bounds = lists.offsets.tolist()
+    if isinstance(interpretation, AsStrings):
+        characters = lists.content.tobytes()
+        for start, stop in pairwise(bounds):
+            yield characters[start:stop].decode(errors="surrogateescape")
+    else:
+        for start, stop in pairwise(bounds):
+            yield lists.content[start:stop]
+
+
+def _form_json(interpretation: AsObjects | AsInline) -> str:
+    if isinstance(interpretation, AsObjects):
+        return interpretation.program.form_json
+    return interpretation.form_json
+
+
+def _to_awkward(interpretation: Interpretation, data: ColumnData) -> ak.Array:
+    import awkward as ak  # opening and listing a store starts without it
+
+    return ak.Array(to_layout(interpretation, data))
+
+
+def to_layout(interpretation: Interpretation, data: ColumnData) -> Any:
+    """Turn one column into the layout of an Awkward Array, see `to_library`."""
+    import awkward as ak
+
+    if isinstance(data, Objects | Kept):
+        if isinstance(data, Kept) or not isinstance(interpretation, AsObjects | AsInline):
+            raise UnsupportedError(f"{interpretation!r} has no Awkward Array")
+        return _objects(interpretation, data)
+    content = interpretation.content if isinstance(interpretation, AsJagged) else interpretation
+    if not isinstance(data, Lists):
+        return _items(content, data)
+    offsets = ak.index.Index64(data.offsets)
+    if isinstance(interpretation, AsStrings):
+        characters = ak.contents.NumpyArray(data.content, parameters={"__array__": "char"})
+        return ak.contents.ListOffsetArray(offsets, characters, parameters={"__array__": "string"})
+    return ak.contents.ListOffsetArray(offsets, _items(content, data.content))
+
+
+def _objects(interpretation: AsObjects | AsInline, data: Objects) -> Any:
+    """Layout of objects, made of their buffers."""
+    import awkward as ak
+
+    try:
+        form = ak.forms.from_json(_form_json(interpretation))
+        if data.start == data.stop:
+            return form.length_zero_array(highlevel=False)
+        buffers = data.buffers
+        layout = ak.from_buffers(form, buffers.length, buffers.buffers, highlevel=False)
+        layout = layout[data.start : data.stop]
+        if isinstance(interpretation, AsInline):
+            # A program's outputs have been checked when they were joined; these may be anything.
+            problem = ak.validity_error(layout)
+            if problem:
+                raise ReferenceStoreError(f"{interpretation!r}: {problem}")
+    except (
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as err:  # what awkward raises for forms and buffers that are none
+        raise ReferenceStoreError(
+            f"{interpretation!r}: the buffers do not fit their form: {err}"
+        ) from err
+    return layout
+
+
+def _items(content: Interpretation, array: npt.NDArray[Any]) -> Any:
+    """Layout of a NumPy array: fixed dimensions become RegularArray, fields a RecordArray."""
+    import awkward as ak
+
+    if array.ndim == 1 and array.dtype.names is None:
+        return ak.contents.NumpyArray(array)
+    if array.dtype.names is None:
+        return ak.from_numpy(array, regulararray=True, highlevel=False)
+    flat = array.reshape(-1)
+    if isinstance(content, AsStridedObjects):
+        layout = _record(content, "", flat)
+    else:
+        contents = [_field(flat, name) for name in array.dtype.names]
+        layout = ak.contents.RecordArray(contents, list(array.dtype.names))
+    for size in array.shape[:0:-1]:
+        layout = ak.contents.RegularArray(layout, size)
+    return layout
+
+
+def _field(flat: npt.NDArray[Any], name: str) -> Any:
+    import awkward as ak
+
+    return ak.from_numpy(np.array(flat[name]), regulararray=True, highlevel=False)
+
+
+def _record(content: AsStridedObjects, path: str, flat: npt.NDArray[Any]) -> Any:
+    """Layout of the object at a path of members, without what ROOT has for itself."""
+    import awkward as ak
+
+    prefix = f"{path}/" if path else ""
+    contents: dict[str, Any] = {}
+    for full in flat.dtype.names or ():
+        member = full.removeprefix(prefix).partition("/")[0]
+        if not full.startswith(prefix) or member.startswith("@") or member in contents:
+            continue
+        below = prefix + member
+        contents[member] = (
+            _record(content, below, flat) if below in content.records else _field(flat, full)
+        )
+    parameters = {"__record__": content.records[path]}
+    return ak.contents.RecordArray(
+        list(contents.values()), list(contents), len(flat), parameters=parameters
+    )
+
+
+def group(
+    arrays: Sequence[tuple[str, Any]], jagged: Sequence[bool], library: LibraryName, how: How
+) -> Any:
+    """Put the arrays of several branches together.
+
+    Parameters
+    ----------
+    arrays : sequence of (str, array)
+        Names and arrays.
+    jagged : sequence of bool
+        Which of them are lists of numbers, for ``how="zip"``.
+    library : "ak", "np" or "pd"
+        What the arrays are.
+    how : None, dict, tuple, list or "zip"
+        None makes records in Awkward, a dict in NumPy and a DataFrame in pandas; "zip" makes
+        records of the lists that have the same lengths, in Awkward only.
+
+    Returns
+    -------
+    ak.Array, DataFrame, dict, tuple or list
+        As `how` says.
+
+    Raises
+    ------
+    TypeError
+        If `how` is none of these.
+    """
+    if how is tuple:
+        return tuple(array for _, array in arrays)
+    if how is list:
+        return [array for _, array in arrays]
+    if how is dict or (how is None and library == "np"):
+        return dict(arrays)
+    if library == "pd" and (how is None or isinstance(how, str)):
+        # As in uproot, what is computed and has no index gets one that begins with 0.
+        return to_frame(
+            [
+                (name, array if hasattr(array, "iloc") else to_series(np.atleast_1d(array), 0))
+                for name, array in arrays
+            ]
+        )
+    if library == "ak" and how is None:
+        import awkward as ak
+
+        for name, array in arrays:
+            if not hasattr(array, "__len__"):
+                raise TypeError(f"{name!r} gives a single value, not one for each entry")
+        _check_lengths(arrays)
+        if not arrays:
+            return ak.Array(ak.contents.RecordArray([], fields=[], length=0))
+        return ak.Array(dict(arrays))
+    if library == "ak" and how == "zip":
+        return _zip(arrays, jagged)
+    allowed = {"ak": '"zip", ', "pd": "str, "}.get(library, "") + "tuple, list, dict or None"
+    raise TypeError(f"for library {library!r}, how must be {allowed}, not {how!r}")
+
+
+def records_of(layouts: Mapping[str, Any]) -> ak.Array:
+    """Put the layouts of several branches together, as `group` does with their arrays.
+
+    An Awkward Array for each of them would take more time than a small basket.
+    """
+    import awkward as ak
+
+    _check_lengths(layouts.items())
+    return ak.Array(ak.contents.RecordArray(list(layouts.values()), list(layouts)))
+
+
+def _check_lengths(arrays: Iterable[tuple[str, Any]]) -> None:
+    lengths = {name: len(array) for name, array in arrays}
+    if len(set(lengths.values())) > 1:
+        different = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise DeserializationError(
+            f"the branches have different numbers of entries: {different}; read them with "
+            "how=dict, or one by one"
+        )
+
+
+def _zip(arrays: Sequence[tuple[str, Any]], jagged: Sequence[bool]) -> ak.Array:
+    """Records whose lists of equal lengths are zipped under their common prefix."""
+    import awkward as ak
+
+    # What is computed from lists need not be one.
+    lists = {
+        name
+        for (name, array), is_list in zip(arrays, jagged, strict=True)
+        if is_list and isinstance(array, ak.Array) and array.layout.is_list
+    }
+    flat = {name: array for name, array in arrays if name not in lists}
+    zipped: list[tuple[Any, dict[str, Any]]] = []
+    for name, array in arrays:
+        if name not in lists:
+            continue
+        # After a cut, the lists need not lie one behind the other, beginning with the first item.
+        offsets = array.layout.to_ListOffsetArray64(True).offsets.data
+        for known, members in zipped:
+            if np.array_equal(known, offsets):
+                members[name] = array
+                break
+        else:
+            zipped.append((offsets, {name: array}))
+    output = ak.Array(flat) if flat else None
+    for number, (_, members) in enumerate(zipped):
+        prefix = _common_prefix(list(members))
+        common = prefix.strip("_./")
+        if not prefix or (output is not None and common in ak.fields(output)):
+            prefix, common = "", f"jagged{number}"
+        names = {
+            name[len(prefix) :].strip("_./") if prefix else name: array
+            for name, array in members.items()
+        }
+        records = ak.zip(names)
+        output = (
+            ak.Array({common: records})
+            if output is None
+            else ak.with_field(output, records, common)
+        )
+    return output
+
+
+def _common_prefix(names: list[str]) -> str:
+    """The longest common beginning that ends in "_", "." or "/"."""
+    cut = len(names[0])
+    for name in names:
+        cut = min(cut, len(name))
+        while cut > 0 and (name[:cut] != names[0][:cut] or name[cut - 1] not in "_./"):
+            cut -= 1
+    return names[0][:cut]
+
+
+def shift_index(arrays: Any, offset: int, library: LibraryName) -> Any:
+    """Let the indexes of pandas go on from those of the files before.
+
+    Parameters
+    ----------
+    arrays : array, or tuple, list or dict of arrays
+        What `group` gave.
+    offset : int
+        Entries in the files before.
+    library : "ak", "np" or "pd"
+        What the arrays are; only pandas has indexes.
+
+    Returns
+    -------
+    array, tuple, list or dict
+        The same arrays.
+    """
+    if library != "pd":
+        return arrays
+    if isinstance(arrays, tuple | list):
+        return type(arrays)(shift_index(each, offset, library) for each in arrays)
+    if isinstance(arrays, dict):
+        return {name: shift_index(each, offset, library) for name, each in arrays.items()}
+    arrays.index = arrays.index + offset
+    return arrays
+
+
+def join(parts: Sequence[Any], library: LibraryName) -> Any:
+    """Put what several calls of `group` gave one behind the other.
+
+    Parameters
+    ----------
+    parts : sequence of arrays, or of tuples, lists or dicts of arrays
+        All of one kind.
+    library : "ak", "np" or "pd"
+        What the arrays are.
+
+    Returns
+    -------
+    array, tuple, list or dict
+        As the parts are; an empty list if there are none.
+    """
+    if not parts:
+        return []
+    first = parts[0]
+    if isinstance(first, dict):
+        return {name: join([part[name] for part in parts], library) for name in first}
+    if isinstance(first, tuple | list):
+        return type(first)(join(each, library) for each in zip(*parts, strict=True))
+    if library == "np":
+        return np.concatenate(parts)
+    if library == "pd":
+        import pandas as pd
+
+        return pd.concat(parts)
+    import awkward as ak
+
+    return ak.concatenate(parts)

@@ -1,0 +1,1 @@
+"""The language of cuts and computed columns."""

@@ -1,0 +1,1 @@
+"""Opened files and their directories."""

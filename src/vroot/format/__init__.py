@@ -1,0 +1,1 @@
+"""The model to documents and back: one module a section of FORMAT.md."""

@@ -1,0 +1,1 @@
+"""Byte ranges: transports, merging of ranges, the sources of a store."""

@@ -1,1 +1,0 @@
-"""Collections of dask, whose partitions are read when they are computed."""

@@ -1,0 +1,1 @@
+"""What trees, RNTuples and directories share as mappings: filters, look-up, listings."""

@@ -1,0 +1,1 @@
+"""What a store says of a ROOT file, as frozen plain data."""

@@ -1,1 +1,0 @@
-"""RNTuples: what the store says of them, the reading of their pages, and uproot's facade."""

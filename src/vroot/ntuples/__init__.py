@@ -1,0 +1,1 @@
+"""RNTuples and their fields."""

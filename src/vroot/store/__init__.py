@@ -1,1 +1,0 @@
-"""Input and output: byte ranges of the sources, and the reference stores."""

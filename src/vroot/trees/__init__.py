@@ -1,0 +1,1 @@
+"""TTrees and their branches."""

@@ -1,0 +1,108 @@
+"""The facade for trees."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from vroot.mapping.html import branches_html
+from vroot.metadata.specs import TreeSpec
+from vroot.trees.branch import TBranch
+from vroot.trees.has_branches import HasBranches
+
+if TYPE_CHECKING:
+    from vroot.files.directory import Directory
+
+__all__ = ["TTree"]
+
+
+class TTree(HasBranches):
+    """A TTree, or TNtuple, of an opened store.
+
+    Parameters
+    ----------
+    parent : Directory
+        The directory that it is in.
+    path : str
+        Path of its node in the store.
+    spec : TreeSpec
+        What ROOT says of it.
+    """
+
+    def __init__(self, parent: Directory, path: str, spec: TreeSpec) -> None:
+        super().__init__(parent.file, path)
+        self._parent = parent
+        self._spec = spec
+
+    def __repr__(self) -> str:
+        branches = f" ({len(self)} branches)" if len(self) else ""
+        return f"<TTree {self.name!r}{branches} at 0x{id(self):012x}>"
+
+    def _repr_html_(self) -> str:
+        return branches_html(self, self._spec)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (TTree, (self._parent, self._path, self._spec))
+
+    def _make_branch(self, text: str) -> TBranch:
+        return TBranch(self, text)
+
+    @property
+    def parent(self) -> Directory:
+        """The directory that the tree is in."""
+        return self._parent
+
+    @property
+    def tree(self) -> TTree:
+        """The tree itself."""
+        return self
+
+    @cached_property
+    def object_path(self) -> str:
+        """Path in the ROOT file, with its cycle."""
+        return f"{self._parent.object_path}{self.name};{self._spec.cycle}"
+
+    @property
+    def cache_key(self) -> str:
+        """What names this among all files, as part of the keys of caches."""
+        return f"{self.file.uuid}:{self.object_path}"
+
+    @property
+    def name(self) -> str:
+        """Name of the tree."""
+        return self._spec.name
+
+    @property
+    def title(self) -> str:
+        """Title of the tree."""
+        return self._spec.title
+
+    @property
+    def classname(self) -> str:
+        """ROOT's class: TTree or one that is derived from it."""
+        return self._spec.classname
+
+    @property
+    def num_entries(self) -> int:
+        """Number of entries."""
+        return self._spec.num_entries
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Named expressions that the tree carries."""
+        return dict(self._spec.aliases)
+
+    @property
+    def compressed_bytes(self) -> int:
+        """Bytes on disk, keys included (``fZipBytes``)."""
+        return self._spec.compressed_bytes
+
+    @property
+    def uncompressed_bytes(self) -> int:
+        """Bytes before compression, keys included (``fTotBytes``)."""
+        return self._spec.uncompressed_bytes
+
+    @property
+    def compression_ratio(self) -> float:
+        """Uncompressed over compressed bytes."""
+        return float(self.uncompressed_bytes) / float(self.compressed_bytes)
