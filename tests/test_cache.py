@@ -17,7 +17,9 @@ import uproot.source.futures
 
 import vroot
 from vroot.exceptions import UnsupportedError
-from vroot.files.file import File
+from vroot.io.fetcher import Fetcher
+from vroot.read import columns
+from vroot.trees import reading
 
 NAMES = ["run", "Muon_pt", "label"]
 
@@ -35,13 +37,13 @@ def ntuple(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many branches each call reads."""
     numbers: list[int] = []
-    original = File.read
+    original = columns.read_columns
 
-    def counting(self: File, branches: Any, *args: Any, **options: Any) -> Any:
-        numbers.append(len(branches))
-        return original(self, branches, *args, **options)
+    def counting(wanted: Any, *args: Any) -> Any:
+        numbers.append(len(wanted))
+        return original(wanted, *args)
 
-    monkeypatch.setattr(File, "read", counting)
+    monkeypatch.setattr(reading, "read_columns", counting)
     return numbers
 
 
@@ -196,13 +198,13 @@ def test_object_cache(refs: Path) -> None:
 
 def test_ntuple_cache(ntuple: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces: list[int] = []
-    original = File.fetch
+    original = Fetcher.fetch
 
-    def counting(self: File, wanted: Any, use: Any, executor: Any, **options: Any) -> None:
+    def counting(self: Fetcher, wanted: Any, use: Any, executor: Any, **options: Any) -> None:
         pieces.append(wanted.source.size)
         original(self, wanted, use, executor, **options)
 
-    monkeypatch.setattr(File, "fetch", counting)
+    monkeypatch.setattr(Fetcher, "fetch", counting)
     fields = vroot.open(vroot.scan(ntuple), array_cache="1 MB")["data"]
     expected = fields.arrays(array_cache=None)
     for _ in range(2):

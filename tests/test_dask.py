@@ -26,6 +26,8 @@ from vroot.exceptions import (
     MissingExtraError,
     UnsupportedError,
 )
+from vroot.read import columns
+from vroot.trees import reading
 
 
 def layer_of(collection: Any) -> Any:
@@ -202,13 +204,13 @@ def test_only_what_is_touched_is_read(
     refs: Path, zlib_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    original = vroot.File.read
+    original = columns.read_columns
 
-    def counting(self: Any, branches: Any, *arguments: Any, **options: Any) -> Any:
-        read.extend(branch.name for branch in branches)
-        return original(self, branches, *arguments, **options)
+    def counting(wanted: Any, *arguments: Any) -> Any:
+        read.extend(column.path.rpartition(":")[2] for column in wanted)
+        return original(wanted, *arguments)
 
-    monkeypatch.setattr(vroot.File, "read", counting)
+    monkeypatch.setattr(reading, "read_columns", counting)
     ours, theirs = vroot.dask(f"{refs}:Events"), uproot.dask(f"{zlib_file}:Events")
     assert read == []  # not even for the types
 

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from uproot.language.python import PythonLanguage as PythonLanguageOfUproot
 
 import vroot
-import vroot.files.file
 from vroot.exceptions import KeyInFileError, UnsupportedError, VrootError
 from vroot.expressions.language import (
     DEFAULT_FUNCTIONS,
@@ -29,6 +28,8 @@ from vroot.expressions.language import (
     RecursiveAliasError,
     python_language,
 )
+from vroot.read import columns
+from vroot.trees import reading
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning"),
@@ -285,13 +286,13 @@ def test_near_misses(trees: Any) -> None:
 
 def test_only_what_is_needed_is_read_at_once(trees: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
-    read = vroot.files.file.File.read
+    read = columns.read_columns
 
-    def spy(self: Any, branches: Any, *args: Any, **options: Any) -> Any:
-        asked.append([branch.name for branch in branches])
-        return read(self, branches, *args, **options)
+    def spy(wanted: Any, *args: Any) -> Any:
+        asked.append([column.path.rpartition(":")[2] for column in wanted])
+        return read(wanted, *args)
 
-    monkeypatch.setattr(vroot.files.file.File, "read", spy)
+    monkeypatch.setattr(reading, "read_columns", spy)
     tree = trees[0]
     tree.arrays(["x", "run + met"], "good & (y > 3)", aliases={"x": "y", "y": "run", "z": "label"})
     assert [sorted(names) for names in asked] == [["good", "met", "run"]]

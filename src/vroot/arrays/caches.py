@@ -6,14 +6,12 @@ import copy
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from vroot.read.opened import OpenedFile
 from vroot.read.steps import bytes_of_size
-
-if TYPE_CHECKING:
-    from vroot.files.file import File
 
 __all__ = [
     "ArrayCache",
@@ -121,14 +119,16 @@ class LRUArrayCache(LRUCache):
         return cls.default_nbytes
 
 
-def regularize_array_cache(array_cache: ArrayCache, file: File) -> MutableMapping[str, Any] | None:
+def regularize_array_cache(
+    array_cache: ArrayCache, file: OpenedFile
+) -> MutableMapping[str, Any] | None:
     """Turn what users give for a cache into one.
 
     Parameters
     ----------
     array_cache : "inherit", None, MutableMapping, int or str
         "inherit" is that of the file; a size of memory makes a new one.
-    file : File
+    file : OpenedFile
         The opened store.
 
     Returns

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, MutableMapping, Sequence
-from concurrent.futures import Executor
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, MutableMapping
+from typing import Any
 
 import msgspec
 
 from vroot.arrays.caches import ArrayCache, LRUCache, made_array_cache, made_object_cache
-from vroot.exceptions import ClosedFileError, ReferenceStoreError
+from vroot.exceptions import ReferenceStoreError
 from vroot.files.directory import Directory
 from vroot.files.options import DEFAULTS, regularize_open_options
 from vroot.files.source import Source
 from vroot.format.references import References
-from vroot.io.fetching import WINDOW_BYTES, Ranges, Use, fetch
+from vroot.io.fetcher import Fetcher
+from vroot.io.fetching import WINDOW_BYTES
 from vroot.io.sources import PerformanceCounters, Sources
 from vroot.locate.finding import find_references
 from vroot.locate.paths import absolute_location, regularize_path, split_object_path
-from vroot.read.columns import BasketCache, read_columns
 from vroot.registration import register_with_uproot
-
-if TYPE_CHECKING:
-    from vroot.trees.branch import TBranch
 
 __all__ = ["File", "open_file", "open_location"]
 
@@ -68,12 +63,10 @@ class File(Directory):
         self._file_path = file_path
         self._storage_options = storage_options
         self._verify = verify_sources
-        if window_bytes < 1:
-            raise ValueError(f"window_bytes must be positive, not {window_bytes}")
-        self._window_bytes = window_bytes
-        self._closed = False
-        self._sources = sources or Sources(
-            references.sources, storage_options, verify=verify_sources
+        self.fetcher = Fetcher(
+            sources or Sources(references.sources, storage_options, verify=verify_sources),
+            file_path,
+            window_bytes,
         )
 
     def __repr__(self) -> str:
@@ -85,7 +78,7 @@ class File(Directory):
             each if isinstance(each, LRUCache) else None
             for each in (self.object_cache, self.array_cache)
         ]
-        settings = (self._storage_options, self._verify, *caches, self._window_bytes)
+        settings = (self._storage_options, self._verify, *caches, self.fetcher.window_bytes)
         counters = self.performance_counters
         return (_reopen, (self.references, self._file_path, *settings, counters))
 
@@ -127,100 +120,16 @@ class File(Directory):
     @property
     def performance_counters(self) -> PerformanceCounters:
         """How much was read of the ROOT file since this was opened."""
-        return self._sources.counters
+        return self.fetcher.counters
 
     @property
     def closed(self) -> bool:
         """Whether the file was closed; nothing can be read then."""
-        return self._closed
+        return self.fetcher.closed
 
     def close(self) -> None:
         """Refuse further reading; no handle is ever left open."""
-        self._closed = True
-
-    def read(
-        self,
-        branches: Sequence[TBranch],
-        entry_start: int,
-        entry_stop: int,
-        executor: Executor | None = None,
-        cache: BasketCache | None = None,
-        *,
-        even_closed: bool = False,
-    ) -> list[Any]:
-        """Read a range of entries of branches together.
-
-        Parameters
-        ----------
-        branches : sequence of TBranch
-            Branches of this file.
-        entry_start, entry_stop : int
-            Half-open range of entries, within bounds.
-        executor : Executor, optional
-            Decodes the baskets.
-        cache : BasketCache, optional
-            See `vroot.read.columns.read_columns`.
-        even_closed : bool
-            As in `fetch`.
-
-        Returns
-        -------
-        list of ndarray or Lists
-            As `vroot.read.columns.read_columns` gives them.
-
-        Raises
-        ------
-        ClosedFileError
-            If the file is closed.
-        """
-        if not even_closed:
-            self.check_open()
-        columns = [branch.column for branch in branches]
-        fetch = partial(self.fetch, executor=executor, even_closed=even_closed)
-        return read_columns(columns, entry_start, entry_stop, fetch, cache)
-
-    def check_open(self) -> None:
-        """Raise a `ClosedFileError` if the file is closed."""
-        if self._closed:
-            raise ClosedFileError(f"{self._file_path} is closed")
-
-    def fetch(
-        self,
-        ranges: Ranges,
-        use: Use,
-        executor: Executor | None = None,
-        *,
-        even_closed: bool = False,
-    ) -> None:
-        """Fetch byte ranges of the sources, and use each.
-
-        Parameters
-        ----------
-        ranges : Ranges
-            What is wanted.
-        use : callable
-            What is to be done with it, see `vroot.io.fetching.fetch`.
-        executor : Executor, optional
-            Runs that.
-        even_closed : bool
-            Whether to do it although the file is closed: virtual arrays that were made before
-            outlive that, since no handle is ever left open.
-
-        Raises
-        ------
-        ClosedFileError
-            If the file is closed.
-        """
-        if not even_closed:
-            self.check_open()
-        fetch(
-            ranges,
-            use,
-            urls=self._sources.urls,
-            store=self._sources.store,
-            executor=executor,
-            window_bytes=self._window_bytes,
-        )
+        self.fetcher.close()
 
 
 def _reopen(

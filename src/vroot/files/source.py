@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from vroot.io.sources import PerformanceCounters
+from vroot.read.opened import OpenedFile
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from vroot.files.file import File
 
 __all__ = ["Source"]
 
@@ -19,11 +19,11 @@ class Source:
 
     Parameters
     ----------
-    file : File
+    file : OpenedFile
         The opened store.
     """
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: OpenedFile) -> None:
         self._file = file
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class Source:
     @property
     def performance_counters(self) -> PerformanceCounters:
         """All counters at one time."""
-        return self._file.performance_counters
+        return self._file.fetcher.counters
 
     @property
     def closed(self) -> bool:

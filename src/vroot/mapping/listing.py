@@ -7,16 +7,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
 from vroot.exceptions import KeyInFileError
 from vroot.mapping.filters import Filter, no_filter, regularize_filter
-
-if TYPE_CHECKING:
-    from vroot.files.file import File
-    from vroot.files.source import Source
+from vroot.read.opened import OpenedFile
 
 __all__ = ["Closes", "Listing"]
 
@@ -51,7 +48,7 @@ class Closes:
 
     @property
     @abstractmethod
-    def file(self) -> File:
+    def file(self) -> OpenedFile:
         """The opened store."""
 
     def close(self) -> None:
@@ -84,7 +81,7 @@ class Listing(Closes, Mapping[str, T]):
                 setattr(cls, name, method)
 
     @property
-    def source(self) -> Source:
+    def source(self) -> Any:
         """The ROOT file, with counters of what was read of it."""
         return self.file.source
 

@@ -90,7 +90,9 @@ class Buffers:
                 self.entries,
                 self.ntuple._manifest,
                 partial(
-                    self.ntuple.file.fetch, executor=self.executor, even_closed=self.even_closed
+                    self.ntuple.file.fetcher.fetch,
+                    executor=self.executor,
+                    even_closed=self.even_closed,
                 ),
             )
         for key in missing:

@@ -20,12 +20,12 @@ from vroot.mapping.filters import Filter, no_filter
 from vroot.mapping.html import fields_html
 from vroot.mapping.listing import Listing
 from vroot.metadata.entry_ranges import regularize_entry_range
+from vroot.read.opened import OpenedFile
 from vroot.read.steps import Report, bytes_of_size, regularize_step
 
 if TYPE_CHECKING:
     import awkward as ak
 
-    from vroot.files.file import File
     from vroot.ntuples.ntuple import RField, RNTuple
 
 __all__ = ["HasFields"]
@@ -69,7 +69,7 @@ class HasFields(Listing["RField"]):
         return self.ntuple.num_entries
 
     @property
-    def file(self) -> File:
+    def file(self) -> OpenedFile:
         """The opened store."""
         return self.ntuple.file
 

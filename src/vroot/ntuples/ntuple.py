@@ -21,12 +21,11 @@ from vroot.metadata.specs import Manifest, NTupleSpec
 from vroot.ntuples.buffers import Buffers, virtual_buffers
 from vroot.ntuples.forms import FieldNames, FormBuilder, Selection
 from vroot.ntuples.has_fields import HasFields
+from vroot.read.opened import OpenedDirectory, OpenedFile
 
 if TYPE_CHECKING:
     import awkward as ak
 
-    from vroot.files.directory import Directory
-    from vroot.files.file import File
 
 __all__ = ["HasFields", "RField", "RNTuple"]
 
@@ -44,7 +43,7 @@ class RNTuple(HasFields):
         What the store says of it.
     """
 
-    def __init__(self, parent: Directory, path: str, spec: NTupleSpec) -> None:
+    def __init__(self, parent: OpenedDirectory, path: str, spec: NTupleSpec) -> None:
         self._parent = parent
         self._path = path
         self._spec = spec
@@ -65,12 +64,12 @@ class RNTuple(HasFields):
         return self
 
     @property
-    def parent(self) -> Directory:
+    def parent(self) -> OpenedDirectory:
         """The directory that it is in."""
         return self._parent
 
     @property
-    def file(self) -> File:
+    def file(self) -> OpenedFile:
         """The opened store."""
         return self._parent.file
 
@@ -215,7 +214,7 @@ class RNTuple(HasFields):
         container: Mapping[str, Any]
         if virtual:
             # What is read later needs the file to be open now.
-            self.file.check_open()
+            self.file.fetcher.check_open()
             first, last = self._clusters(entries)
             container = virtual_buffers(form, buffers, (first - 1, last), access_log)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from vroot.io.fetching import Ranges
 from vroot.metadata.interpretations import AsDtype
 from vroot.metadata.specs import BasketTable, BranchSpec
 from vroot.objects.basics import AnyArray
-
-if TYPE_CHECKING:
-    from vroot.files.file import File
+from vroot.read.opened import OpenedFile
 
 __all__ = ["payload_path", "payload_spec", "read_payload"]
 
@@ -51,12 +49,12 @@ def payload_spec(table: BasketTable) -> BranchSpec:
     return BranchSpec("raw", "", "", "", int(sizes[0]), AsDtype(np.dtype(np.uint8)), table)
 
 
-def read_payload(file: File, path: str, table: BasketTable) -> AnyArray:
+def read_payload(file: OpenedFile, path: str, table: BasketTable) -> AnyArray:
     """Fetch and decompress the payload of an object.
 
     Parameters
     ----------
-    file : File
+    file : OpenedFile
         The opened store.
     path : str
         Path of the object in it.
@@ -90,6 +88,6 @@ def read_payload(file: File, path: str, table: BasketTable) -> AnyArray:
             raise CorruptBasketError(f"object {path!r}, {where}: {err}") from err
 
     ranges = Ranges(manifest.source, manifest.offset, manifest.length, manifest.inline)
-    file.fetch(ranges, use)
+    file.fetcher.fetch(ranges, use)
     payload: AnyArray = found[0]
     return payload

@@ -6,14 +6,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from vroot.metadata.entry_ranges import baskets_of_range
 from vroot.metadata.specs import BasketTable
-
-if TYPE_CHECKING:
-    from vroot.files.file import File
-    from vroot.trees.tree import TTree
+from vroot.read.opened import OpenedFile
 
 __all__ = ["Report", "bytes_of_size", "entries_of_step", "regularize_step"]
 
@@ -146,15 +143,14 @@ class Report:
         )
 
     @property
-    def tree(self) -> TTree:
+    def tree(self) -> Any:
         """The tree."""
-        tree: TTree = self.source.tree
-        return tree
+        return self.source.tree
 
     @property
-    def file(self) -> File:
+    def file(self) -> OpenedFile:
         """The opened store."""
-        file: File = self.source.file
+        file: OpenedFile = self.source.file
         return file
 
     @property

@@ -15,12 +15,12 @@ from vroot.format.names import component_name
 from vroot.mapping.filters import Filter
 from vroot.mapping.listing import Listing
 from vroot.metadata.entry_ranges import regularize_entry_range
+from vroot.read.opened import OpenedFile
 from vroot.read.steps import bytes_of_size
 from vroot.trees.reading import AddDoc, Options, read_together
 from vroot.trees.selection import BranchFilter, entries_for, select, steps
 
 if TYPE_CHECKING:
-    from vroot.files.file import File
     from vroot.trees.branch import TBranch
     from vroot.trees.tree import TTree
 
@@ -40,7 +40,7 @@ class HasBranches(Listing["TBranch"]):
 
     _separator = "/"
 
-    def __init__(self, file: File, path: str) -> None:
+    def __init__(self, file: OpenedFile, path: str) -> None:
         self._file = file
         self._path = path
         self._made: dict[str, TBranch] = {}
@@ -48,7 +48,7 @@ class HasBranches(Listing["TBranch"]):
     # --- the node itself
 
     @property
-    def file(self) -> File:
+    def file(self) -> OpenedFile:
         """The opened store."""
         return self._file
 

@@ -14,11 +14,11 @@ from vroot.exceptions import VrootError
 from vroot.expressions.language import Computed
 from vroot.metadata.in_place import AsDtypeInPlace
 from vroot.metadata.interpretations import AsBits, AsGrouped, AsInstances, AsJagged
-from vroot.read.columns import BasketCache
+from vroot.read.columns import BasketCache, read_columns
+from vroot.read.opened import OpenedFile
 from vroot.registration import cannot_be_awkward
 
 if TYPE_CHECKING:
-    from vroot.files.file import File
     from vroot.trees.branch import TBranch
     from vroot.trees.has_branches import HasBranches
 
@@ -247,7 +247,7 @@ def read_one(branch: TBranch, entries: tuple[int, int], options: Options) -> Any
 
 
 def read_columns_of(
-    file: File,
+    file: OpenedFile,
     branches: Sequence[TBranch],
     entries: tuple[int, int],
     options: Options,
@@ -265,13 +265,10 @@ def read_columns_of(
     leaves = _leaves_by_path(branches, options.library)
     arrays = _cached(leaves, entries, options)
     missing = {path: leaf for path, leaf in leaves.items() if path not in arrays}
-    data = file.read(
-        list(missing.values()),
-        *entries,
-        options.executor,
-        cache,
-        even_closed=options.even_closed,
-    )
+    if not options.even_closed:
+        file.fetcher.check_open()
+    fetch = partial(file.fetcher.fetch, executor=options.executor, even_closed=options.even_closed)
+    data = read_columns([leaf.column for leaf in missing.values()], *entries, fetch, cache)
     for (path, leaf), values in zip(missing.items(), data, strict=True):
         kind = leaf._spec.interpretation
         try:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vroot.mapping.html import branches_html
 from vroot.metadata.specs import TreeSpec
+from vroot.read.opened import OpenedDirectory
 from vroot.trees.branch import TBranch
 from vroot.trees.has_branches import HasBranches
-
-if TYPE_CHECKING:
-    from vroot.files.directory import Directory
 
 __all__ = ["TTree"]
 
@@ -29,7 +27,7 @@ class TTree(HasBranches):
         What ROOT says of it.
     """
 
-    def __init__(self, parent: Directory, path: str, spec: TreeSpec) -> None:
+    def __init__(self, parent: OpenedDirectory, path: str, spec: TreeSpec) -> None:
         super().__init__(parent.file, path)
         self._parent = parent
         self._spec = spec
@@ -48,7 +46,7 @@ class TTree(HasBranches):
         return TBranch(self, text)
 
     @property
-    def parent(self) -> Directory:
+    def parent(self) -> OpenedDirectory:
         """The directory that the tree is in."""
         return self._parent
 

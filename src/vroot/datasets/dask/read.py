@@ -286,7 +286,7 @@ class ReadAwkward:
         if tree is None:
             return self.mock_empty(), dataclasses.asdict(PerformanceCounters())
         array = self._fill(tree, start, stop)
-        return array, dataclasses.asdict(tree.file.performance_counters)
+        return array, dataclasses.asdict(tree.file.fetcher.counters)
 
     def _fill(self, tree: Tree, start: int, stop: int) -> ak.Array:
         """Make the array of buffers: loaded ones, replaced ones, and ones that are not there."""
