@@ -21,7 +21,7 @@ import uproot
 from serving import RangeHandler, serve
 
 import vroot
-import vroot.scanner
+import vroot.scanner.scan
 from vroot.exceptions import CatalogError, StaleReferencesWarning
 from vroot.io import remote
 from vroot.locate.catalog import Catalog, current_catalog, load_catalog
@@ -38,13 +38,13 @@ def _no_catalog(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def scans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is scanned from now on."""
     scanned: list[str] = []
-    original = vroot.scanner.scan_file
+    original = vroot.scanner.scan.scan_file
 
     def noting(source: Any, *args: Any, **options: Any) -> Any:
         scanned.append(str(source))
         return original(source, *args, **options)
 
-    monkeypatch.setattr("vroot.scanner.scan_file", noting)
+    monkeypatch.setattr("vroot.scanner.scan.scan_file", noting)
     return scanned
 
 
@@ -350,9 +350,9 @@ def test_nothing_beside_a_remote_file(
 
     def instead(source: Any, **options: Any) -> Any:
         scanned.append(source)
-        return vroot.scanner.scan_file(root_file, url=source, inline_limit_bytes=0)
+        return vroot.scanner.scan.scan_file(root_file, url=source, inline_limit_bytes=0)
 
-    monkeypatch.setattr("vroot.scan", instead)
+    monkeypatch.setattr("vroot.files.opening.scan", instead)
     url = f"{served}/data/deep/a.root"
     with warnings.catch_warnings(action="error"):
         assert values(url) == [1, 2, 3]
@@ -366,8 +366,11 @@ def test_outdated_beside_a_remote_file(
     store = tmp_path / "refs/deep/a.root.refs.json"
     Path(f"{root_file}.refs.json").write_bytes(store.read_bytes())
     write(root_file, [4, 5])
-    monkeypatch.setattr("vroot.scan", lambda source, **_: vroot.scanner.scan_file(
-        root_file, url=source, inline_limit_bytes=0))  # fmt: skip
+
+    def scan_served(source: str, **_: object) -> dict[str, Any]:
+        return vroot.scanner.scan.scan_file(root_file, url=source, inline_limit_bytes=0)
+
+    monkeypatch.setattr("vroot.files.opening.scan", scan_served)
     with pytest.warns(StaleReferencesWarning, match="has changed"):
         assert values(f"{served}/data/deep/a.root") == [4, 5]
 

@@ -18,17 +18,16 @@ from hypothesis import strategies as st
 from uproot.language.python import PythonLanguage as PythonLanguageOfUproot
 
 import vroot
-from vroot.exceptions import KeyInFileError, UnsupportedError, VrootError
+from vroot.exceptions import KeyInFileError, NameConflictWarning, UnsupportedError, VrootError
 from vroot.expressions.language import (
     DEFAULT_FUNCTIONS,
     Expressions,
     ExpressionSyntaxError,
-    NameConflictWarning,
     PythonLanguage,
     RecursiveAliasError,
     python_language,
 )
-from vroot.read import columns
+from vroot.read.columns import read_columns
 from vroot.trees import reading
 
 pytestmark = [
@@ -286,7 +285,7 @@ def test_near_misses(trees: Any) -> None:
 
 def test_only_what_is_needed_is_read_at_once(trees: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
-    read = columns.read_columns
+    read = read_columns
 
     def spy(wanted: Any, *args: Any) -> Any:
         asked.append([column.path.rpartition(":")[2] for column in wanted])
@@ -408,7 +407,7 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def columns() -> Expressions:
+def columns() -> Expressions[Any]:
     """Names that mean COLUMNS."""
     find: Any = lambda name: name if name in COLUMNS else None  # noqa: E731
     return Expressions(find, lambda: COLUMNS, {}, python_language, "file", "object")
@@ -436,7 +435,7 @@ def test_random_expressions(text: str) -> None:
     check(*results)
 
 
-def evaluate(scope: Expressions, text: str) -> Any:
+def evaluate(scope: Expressions[Any], text: str) -> Any:
     computed: Any = scope.resolve(text)
     read: Any = COLUMNS.__getitem__
     return read(computed) if isinstance(computed, str) else computed.evaluate({}, read)

@@ -9,7 +9,8 @@ from uproot._util import file_object_path_split
 
 import vroot
 from vroot.io.local import local_path
-from vroot.locate.paths import beside, join_url, regularize_path, split_object_path
+from vroot.io.urls import beside, join_url
+from vroot.locate.paths import regularize_path, split_object_path
 
 #: What is split, and what comes out: as in uproot.
 FORMS = [

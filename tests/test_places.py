@@ -27,7 +27,7 @@ import vroot
 from vroot.cli import main
 from vroot.exceptions import OutputIsSourceError, ReferenceStoreError, StaleReferencesWarning
 from vroot.io.local import is_chain, is_local, local_path
-from vroot.locate.paths import absolute_location, beside, join_url, name_of
+from vroot.io.urls import absolute_location, beside, join_url, name_of
 
 VALUES = [0, 1, 2, 3, 4]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import vroot
-from vroot.as_uproot.running import FOLDER, has_the_name, scan_elsewhere
 from vroot.exceptions import DeserializationError, KeyInFileError
+from vroot.scanner.elsewhere import FOLDER, has_the_name, scan_elsewhere
 
 #: As the command does, without the current folder in the path.
 VROOT = [sys.executable, "-P", "-c", "import sys; from vroot.cli import main; sys.exit(main())"]
@@ -154,7 +154,7 @@ def test_a_scan_that_gives_no_answer(
     zlib_file: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "vroot.as_uproot.running.SCAN", "import sys; sys.stdin.read(); sys.exit('{:.0}gone')"
+        "vroot.scanner.elsewhere.SCAN", "import sys; sys.stdin.read(); sys.exit('{:.0}gone')"
     )
     with pytest.raises(DeserializationError, match="ended without an answer"):
         scan_elsewhere(zlib_file, None)
@@ -169,7 +169,7 @@ def test_the_scan_is_done_elsewhere_where_vroot_has_the_name(
     monkeypatch.setenv("PYTHONPATH", FOLDER, prepend=os.pathsep)
     assert has_the_name()
     monkeypatch.setattr(
-        "vroot.as_uproot.running.scan_elsewhere", lambda source, out, **_: {"source": source}
+        "vroot.scanner.front.scan_elsewhere", lambda source, out, **_: {"source": source}
     )
     assert vroot.scan(zlib_file) == {"source": zlib_file}
 

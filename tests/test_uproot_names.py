@@ -52,12 +52,12 @@ def test_what_names_lead_to(module: str, name: str, expected: object) -> None:
     assert named("vroot", module, name) is expected
 
 
-def test_modules_of_vroot_keep_their_own_names() -> None:
-    """Where uproot has a module of the same name, its names are there besides."""
-    reading = importlib.import_module("vroot.trees.selection")
-    assert reading.__file__ is not None
-    assert reading.open is vroot.open
-    assert callable(reading.select)
+def test_the_one_module_of_both_names() -> None:
+    """Of uproot's modules vroot itself has `exceptions`, with all that uproot has there."""
+    assert {
+        path for path in filter(None, NAMES) if hasattr(sys.modules[f"vroot.{path}"], "__file__")
+    } == {"exceptions"}
+    assert issubclass(vroot.exceptions.NameConflictWarning, UserWarning)
 
 
 def test_modules_as_attributes() -> None:
@@ -72,7 +72,7 @@ def test_statements_of_scripts() -> None:
         "import vroot.interpretation.numerical\n"
         "from vroot.behaviors.TH1 import TH1, Histogram\n"
         "from vroot import ReadOnlyDirectory, STLVector\n"
-        "import vroot.expressions.language.python as language\n"
+        "import vroot.language.python as language\n"
         "import vroot as uproot\n"
         "assert uproot.interpretation.numerical.AsDtype is uproot.AsDtype\n"
         "assert isinstance(language.python_language, uproot.language.PythonLanguage)\n"

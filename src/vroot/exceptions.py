@@ -13,6 +13,7 @@ __all__ = [
     "DeserializationError",
     "KeyInFileError",
     "MissingExtraError",
+    "NameConflictWarning",
     "OutputIsSourceError",
     "ReferenceStoreError",
     "ShortReadError",
@@ -172,3 +173,7 @@ class MissingExtraError(VrootError, ImportError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.operation, self.package, self.extra))
+
+
+class NameConflictWarning(UserWarning):
+    """A name could mean a branch as well as an alias or a function."""

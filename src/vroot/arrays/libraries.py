@@ -18,6 +18,7 @@ from vroot.exceptions import (
     ReferenceStoreError,
     UnsupportedError,
 )
+from vroot.metadata.interpretation_base import Base
 from vroot.metadata.interpretations import (
     AsBits,
     AsGroup,
@@ -165,6 +166,9 @@ def form_of(interpretation: Interpretation) -> ak.forms.Form:
         case numerical:
             data = empty(numerical, 0)
     return _to_awkward(interpretation, data).layout.form
+
+
+Base.form_maker = staticmethod(form_of)
 
 
 def _to_numpy(interpretation: Interpretation, data: ColumnData) -> npt.NDArray[Any]:

@@ -115,7 +115,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "compression": _all_in(_STAND_INS, _COMPRESSIONS),
     "containers": {"Container": "vroot.objects.containers:Container", **_CONTAINERS},
     "deserialization": {"DeserializationError": "vroot.exceptions:DeserializationError"},
-    "exceptions": {"NameConflictWarning": "vroot.expressions.language:NameConflictWarning"},
+    "exceptions": {},
     "interpretation": {"Interpretation": f"{_INTERPRETATIONS}:Interpretation"},
     "interpretation.grouped": {"AsGrouped": f"{_INTERPRETATIONS}:AsGrouped"},
     "interpretation.identify": {
@@ -161,7 +161,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "reading": {
         "ReadOnlyDirectory": "vroot.files.directory:Directory",
         "ReadOnlyFile": "vroot.files.file:File",
-        "open": "vroot.files.file:open_file",
+        "open": "vroot.files.opening:open_file",
     },
     "sink": {},
     "sink.file": {"FileSink": f"{_STAND_INS}:FileSink"},
@@ -241,13 +241,7 @@ def look_up(module: str, name: str) -> Any:
 
 
 def install() -> None:
-    """Make the modules, so that they can be imported; a module that is there gets the names."""
+    """Make the modules, so that they can be imported; `vroot.exceptions` is there already."""
     for path in filter(None, NAMES):
         name = f"{PACKAGE}.{path}"
-        there = sys.modules.setdefault(name, _Names(name))
-        if not isinstance(there, _Names):
-            vars(there)["__getattr__"] = _getter(name)
-
-
-def _getter(module: str) -> Any:
-    return lambda name: look_up(module, name)
+        sys.modules.setdefault(name, _Names(name))

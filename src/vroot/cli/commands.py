@@ -48,10 +48,12 @@ from vroot.exceptions import (
 )
 from vroot.format.references import References, is_reference_name
 from vroot.io.local import local_path
-from vroot.locate.paths import check_outputs, name_of, regularize_path, split_object_path
+from vroot.io.urls import name_of
+from vroot.locate.paths import regularize_path, split_object_path
 from vroot.mapping.filters import regularize_filter
 from vroot.metadata.interpretations import AsInstances, Unsupported
 from vroot.metadata.specs import BranchSpec, DirectorySpec, ObjectSpec, Spec, TreeSpec
+from vroot.scanner.outputs import check_outputs
 
 __all__ = ["main"]
 

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from vroot.exceptions import KeyInFileError
-from vroot.files.file import open_location
+from vroot.files.opening import open_location
 from vroot.io.local import local_path
 from vroot.io.remote import filesystem
-from vroot.locate.paths import absolute_location, regularize_path, replace_link, split_object_path
+from vroot.io.urls import absolute_location, replace_link
+from vroot.locate.paths import regularize_path, split_object_path
 from vroot.ntuples.has_fields import HasFields
 from vroot.trees.has_branches import HasBranches
 

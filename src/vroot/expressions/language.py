@@ -11,21 +11,22 @@ import operator
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from vroot.exceptions import KeyInFileError, UnsupportedError, VrootError
-from vroot.expressions.translation import Translator
-
-if TYPE_CHECKING:
-    from vroot.trees.branch import TBranch
+from vroot.exceptions import (
+    KeyInFileError,
+    NameConflictWarning,
+    UnsupportedError,
+    VrootError,
+)
+from vroot.expressions.translation import Step, Translator, Values
 
 __all__ = [
     "Computed",
     "ExpressionSyntaxError",
     "Expressions",
-    "NameConflictWarning",
     "PythonLanguage",
     "RecursiveAliasError",
     "checked_aliases",
@@ -38,8 +39,16 @@ MAX_DEPTH = 200  # of operations in operations, and so of calls of this module's
 MAX_ALIASES = 100  # of aliases of aliases
 MAX_DECIMALS = 1000
 
-Values: TypeAlias = Mapping[str, Any]
-Step: TypeAlias = Callable[[Values], Any]
+
+class Branch(Protocol):
+    """What an expression is made of."""
+
+    def interpreted(self, interpretation: Any) -> Self:
+        """Give the branch read with another interpretation."""
+        ...
+
+
+B = TypeVar("B", bound=Branch)
 
 
 class ExpressionSyntaxError(VrootError, SyntaxError):
@@ -48,10 +57,6 @@ class ExpressionSyntaxError(VrootError, SyntaxError):
 
 class RecursiveAliasError(VrootError, ValueError):
     """An alias is defined by itself."""
-
-
-class NameConflictWarning(UserWarning):
-    """A name could mean a branch as well as an alias or a function."""
 
 
 def _erf(values: Any) -> Any:
@@ -212,7 +217,7 @@ def checked_aliases(aliases: Any) -> dict[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Computed:
+class Computed(Generic[B]):
     """An expression that is ready to be evaluated.
 
     Parameters
@@ -227,15 +232,15 @@ class Computed:
     """
 
     text: str
-    needs: Mapping[str, TBranch | Computed]
+    needs: Mapping[str, B | Computed[B]]
     step: Step
 
     @property
-    def branches(self) -> list[TBranch]:
+    def branches(self) -> list[B]:
         """The branches that are to be read."""
         return [need for need in self.needs.values() if not isinstance(need, Computed)]
 
-    def evaluate(self, values: dict[str, Any], read: Callable[[TBranch], Any]) -> Any:
+    def evaluate(self, values: dict[str, Any], read: Callable[[B], Any]) -> Any:
         """Compute the result.
 
         Parameters
@@ -273,7 +278,7 @@ class Computed:
             raise
 
 
-class Expressions:
+class Expressions(Generic[B]):
     """What the names in the expressions of a tree or branch mean.
 
     Parameters
@@ -292,7 +297,7 @@ class Expressions:
 
     def __init__(
         self,
-        find: Callable[[str], TBranch | None],
+        find: Callable[[str], B | None],
         keys: Callable[[], Iterable[str]],
         aliases: Mapping[str, str],
         language: PythonLanguage,
@@ -305,13 +310,13 @@ class Expressions:
         self._aliases = aliases
         self._where = f"\nin file {file_path}\nin object {object_path}"
         self._paths = {"file_path": file_path, "object_path": object_path}
-        self._known: dict[str, Computed] = {}
+        self._known: dict[str, Computed[B]] = {}
 
     def __contains__(self, name: str) -> bool:
         """Whether this is the name of a branch or an alias."""
         return name in self._aliases or self._find(name) is not None
 
-    def choose(self, given: Any) -> list[tuple[str, TBranch | Computed]]:
+    def choose(self, given: Any) -> list[tuple[str, B | Computed[B]]]:
         """Find out what several expressions mean.
 
         Parameters
@@ -339,7 +344,7 @@ class Expressions:
             self._chosen(each) for each in (given.items() if isinstance(given, Mapping) else given)
         ]
 
-    def _chosen(self, each: Any) -> tuple[str, TBranch | Computed]:
+    def _chosen(self, each: Any) -> tuple[str, B | Computed[B]]:
         text, interpretation = each if isinstance(each, tuple) and len(each) == 2 else (each, None)
         if not isinstance(text, str):
             raise TypeError(
@@ -355,7 +360,7 @@ class Expressions:
             )
         return text, found.interpreted(interpretation)
 
-    def resolve(self, text: str) -> TBranch | Computed:
+    def resolve(self, text: str) -> B | Computed[B]:
         """Find out what a name, path or expression means.
 
         Parameters
@@ -383,13 +388,13 @@ class Expressions:
         """
         return self._resolve(text, ())
 
-    def resolve_cut(self, cut: Any) -> TBranch | Computed:
+    def resolve_cut(self, cut: Any) -> B | Computed[B]:
         """Find out what a cut means: see `resolve`."""
         if not isinstance(cut, str):
             raise TypeError(f"cut must be an expression in a string, not {cut!r}")
         return self.resolve(cut)
 
-    def _resolve(self, text: str, path: tuple[str, ...]) -> TBranch | Computed:
+    def _resolve(self, text: str, path: tuple[str, ...]) -> B | Computed[B]:
         branch = self._find(text)
         if branch is not None:
             if text in self._aliases:
@@ -400,7 +405,7 @@ class Expressions:
         if len(path) > MAX_ALIASES:
             raise self.refused(f"more than {MAX_ALIASES} aliases of aliases", text)
         symbols, step = self._translate(self._aliases.get(text, text))
-        needs: dict[str, TBranch | Computed] = {}
+        needs: dict[str, B | Computed[B]] = {}
         for symbol in symbols:
             if symbol in path:
                 raise RecursiveAliasError(

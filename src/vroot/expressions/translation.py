@@ -9,16 +9,16 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from vroot.exceptions import UnsupportedError
 
-if TYPE_CHECKING:
-    from vroot.expressions.language import Expressions, Step, Values
+__all__ = ["Scope", "Step", "Translator", "Values"]
 
-__all__ = ["Translator"]
+Values: TypeAlias = Mapping[str, Any]
+Step: TypeAlias = Callable[[Values], Any]
 
 MAX_BITS = 4096  # of whole numbers computed from whole numbers: more than a float can hold
 
@@ -62,18 +62,57 @@ GROWTH: Mapping[Callable[[Any, Any], Any], Callable[[int, int], int]] = {
 }
 
 
+class Language(Protocol):
+    """The functions that expressions may call."""
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """Functions by name."""
+        ...
+
+    @property
+    def getter(self) -> str:
+        """Name of the function that gets a branch or alias by its name."""
+        ...
+
+
+class Scope(Protocol):
+    """What the names in an expression mean, and what is said of those that mean nothing."""
+
+    @property
+    def language(self) -> Language:
+        """The functions."""
+        ...
+
+    def __contains__(self, name: str) -> bool:
+        """Whether this is the name of a branch or an alias."""
+        ...
+
+    def warn(self, message: str) -> None:
+        """Warn of names that mean several things."""
+        ...
+
+    def missing(self, name: str) -> Exception:
+        """Make the error for a name that means nothing."""
+        ...
+
+    def refused(self, what: str, text: str) -> UnsupportedError:
+        """Make the error for something that is not supported."""
+        ...
+
+
 class Translator:
     """Turns the nodes of one expression into functions, and collects its names.
 
     Parameters
     ----------
-    scope : Expressions
+    scope : Scope
         What names mean.
     text : str
         The expression, for errors.
     """
 
-    def __init__(self, scope: Expressions, text: str) -> None:
+    def __init__(self, scope: Scope, text: str) -> None:
         self.symbols: dict[str, None] = {}  # a set that keeps the order
         self._scope = scope
         self._text = text

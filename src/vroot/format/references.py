@@ -22,7 +22,7 @@ from vroot.format.nodes import Heading, Node, decode_heading, decode_root, decod
 from vroot.format.zarr_arrays import column_arrays
 from vroot.io.local import is_local, local_path
 from vroot.io.remote import is_remote, read_file
-from vroot.locate.paths import absolute_location, join_url
+from vroot.io.urls import absolute_location, join_url
 from vroot.metadata.interpretations import Program
 from vroot.metadata.specs import (
     BranchSpec,

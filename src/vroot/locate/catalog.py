@@ -16,7 +16,8 @@ import msgspec
 from vroot.exceptions import CatalogError, VrootError
 from vroot.io.local import local_path
 from vroot.io.remote import is_remote, read_file
-from vroot.locate.paths import join_url, regularize_path, without_query
+from vroot.io.urls import join_url, without_query
+from vroot.locate.paths import regularize_path
 
 __all__ = [
     "CATALOG_VARIABLE",

@@ -10,18 +10,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from vroot.exceptions import ReferenceStoreError, StaleReferencesError, StaleReferencesWarning
 from vroot.format.compressed import BEGIN_BYTES, ROOT_MAGIC, looks_like_references, unpacked
 from vroot.format.references import References, is_reference_name, load_references
 from vroot.io.local import LocalStore, local_path
 from vroot.io.remote import exists, read_begin, read_file
 from vroot.io.sources import Sources, header_checksum
+from vroot.io.urls import beside, name_of
 from vroot.locate.catalog import SIDECAR_SUFFIXES, current_catalog
-from vroot.locate.paths import beside, name_of
 
-__all__ = ["Found", "find_references"]
+__all__ = ["Found", "find_references", "source_url"]
 
 #: References, and their sources if those are checked already.
 Found = tuple[References, Sources | None]
@@ -29,20 +27,17 @@ Found = tuple[References, Sources | None]
 #: A name of a ROOT file, or of a part of one.
 ROOT_NAME = re.compile(r"\.root(\.\d+)?$", re.IGNORECASE)
 
-#: Before the location of a ROOT file, in that of references which are in no file.
-SCANNED = "references scanned from"
-
 #: From a warning to the call of `vroot.open`: the functions of this module and of the file.
 STACK = 7
 
 
 def find_references(
     location: str, storage_options: Mapping[str, Any] | None, *, verify_sources: bool
-) -> Found:
-    """Load references, or find or make those of a ROOT file.
+) -> Found | None:
+    """Load references, or find those of a ROOT file.
 
     Those of a ROOT file are looked for where it costs least: beside a local file; by the
-    catalogue; beside a remote file, which takes one or two requests; and then it is scanned.
+    catalogue; beside a remote file, which takes one or two requests.
 
     Parameters
     ----------
@@ -55,8 +50,9 @@ def find_references(
 
     Returns
     -------
-    tuple of References and (Sources or None)
-        The references, and their sources if they are checked already.
+    tuple of References and (Sources or None), or None
+        The references, and their sources if they are checked already; None for a ROOT file that has
+        none that can be used.
 
     Raises
     ------
@@ -68,8 +64,6 @@ def find_references(
         If it is a store, but none that this version reads.
     CatalogError
         If the catalogue of the environment is malformed.
-    MissingExtraError
-        If a ROOT file has no references and cannot be scanned here.
     """
     path = local_path(location)
     if path is None:
@@ -79,17 +73,16 @@ def find_references(
     sidecar = _beside_local(path, location)
     if sidecar is not None:
         return sidecar, None
-    found = _in_catalog(location, storage_options, verify=verify_sources)
-    return _scanned(path, location, storage_options) if found is None else found
+    return _in_catalog(location, storage_options, verify=verify_sources)
 
 
 def _find_remote(
     location: str, storage_options: Mapping[str, Any] | None, *, verify: bool
-) -> Found:
+) -> Found | None:
     """Find references of what is remote, or in an archive.
 
     The first bytes tell references from ROOT files. They are looked at when that costs no request,
-    or when the name does not tell what to expect, or when nothing is left but scanning.
+    or when the name does not tell what to expect, or when no references were found.
     """
     name = name_of(location)
     begin = b""
@@ -109,18 +102,7 @@ def _find_remote(
         return found
     if not begin and looks_like_references(read_begin(location, BEGIN_BYTES, storage_options)):
         return load_references(location, storage_options=storage_options), None
-    return _scanned(None, location, storage_options)
-
-
-def _scanned(path: Path | None, location: str, storage_options: Mapping[str, Any] | None) -> Found:
-    # Scanning is the one thing that needs uproot; the import is the scanner's.
-    from vroot import scan  # noqa: PLC0415
-
-    # As a path, a name with a colon in it is not split again.
-    scanned = scan(location if path is None else path, storage_options=storage_options)
-    # What is read is what the user named, wherever it is.
-    content, where = msgspec.json.encode(scanned), f"{SCANNED} {location}"
-    return References(content, where, source_url=_source_url(location)), None
+    return None
 
 
 def _is_root_file(path: Path, location: str) -> bool:
@@ -141,7 +123,7 @@ def _beside_local(path: Path, location: str) -> References | None:
         if not os.path.isfile(sidecar):  # noqa: PTH113  # also if the name is too long for one
             continue
         try:
-            references = load_references(str(sidecar), source_url=_source_url(location))
+            references = load_references(str(sidecar), source_url=source_url(location))
         except (ReferenceStoreError, OSError) as err:
             _not_used(str(sidecar), str(err))
             continue
@@ -175,7 +157,7 @@ def _in_catalog(
         theirs = storage_options if _place(store) == _place(location) else None
         try:
             references = load_references(
-                store, storage_options=theirs, source_url=_source_url(location)
+                store, storage_options=theirs, source_url=source_url(location)
             )
         except (FileNotFoundError, PermissionError):
             continue  # object stores deny what is not there
@@ -226,7 +208,8 @@ def _not_used(what: str, why: str) -> None:
     warnings.warn(f"{what} is not used: {why}", StaleReferencesWarning, stacklevel=STACK)
 
 
-def _source_url(location: str) -> str:
+def source_url(location: str) -> str:
+    """Where a ROOT file is read that the user named: at its absolute path, or its URL."""
     path = local_path(location)
     return location if path is None else str(path.absolute())
 

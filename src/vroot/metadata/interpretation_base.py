@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -14,6 +15,9 @@ __all__ = ["Base"]
 
 class Base(msgspec.Struct):
     """What interpretations have in common: they do not change, and they know their Awkward form."""
+
+    #: Makes the form of one: set by `vroot.arrays.libraries`, which makes the arrays too.
+    form_maker: ClassVar[Callable[[Any], Any]]
 
     def __setattr__(self, name: str, value: object) -> None:
         # coffea chooses with this attribute how uproot deserialises; here the store has chosen.
@@ -44,6 +48,5 @@ class Base(msgspec.Struct):
         CannotBeAwkward
             If the branch cannot be read.
         """
-        from vroot.arrays.libraries import form_of  # noqa: PLC0415  # what makes arrays knows forms
-
-        return form_of(self)  # type: ignore[arg-type]  # of the union, of which this is the base
+        form: ak.forms.Form = Base.form_maker(self)
+        return form

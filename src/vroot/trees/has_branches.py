@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from vroot.arrays.caches import ArrayCache, regularize_array_cache
 from vroot.arrays.libraries import How, regularize_library
-from vroot.arrays.virtual import check_virtual, virtual_branches
+from vroot.arrays.virtual import check_virtual
 from vroot.format.names import component_name
 from vroot.mapping.filters import Filter
 from vroot.mapping.listing import Listing
@@ -19,6 +19,7 @@ from vroot.read.opened import OpenedFile
 from vroot.read.steps import bytes_of_size
 from vroot.trees.reading import AddDoc, Options, read_together
 from vroot.trees.selection import BranchFilter, entries_for, select, steps
+from vroot.trees.virtual import virtual_branches
 
 if TYPE_CHECKING:
     from vroot.trees.branch import TBranch

@@ -52,11 +52,11 @@ class Selection(NamedTuple):
     """
 
     of: HasBranches
-    chosen: Sequence[tuple[str, TBranch | Computed]]
-    cut: TBranch | Computed | None = None
+    chosen: Sequence[tuple[str, TBranch | Computed[TBranch]]]
+    cut: TBranch | Computed[TBranch] | None = None
 
     @property
-    def wanted(self) -> list[TBranch | Computed]:
+    def wanted(self) -> list[TBranch | Computed[TBranch]]:
         """What is to be read or computed, the cut included."""
         return [each for _, each in self.chosen] + ([] if self.cut is None else [self.cut])
 
@@ -110,7 +110,7 @@ def ak_doc(of: HasBranches, ak_add_doc: AddDoc) -> dict[str, Any]:
     return {"__doc__": of.title} if ak_add_doc else {}
 
 
-def branches_of(each: TBranch | Computed) -> list[TBranch]:
+def branches_of(each: TBranch | Computed[TBranch]) -> list[TBranch]:
     """Give the branches that are needed for a branch or an expression.
 
     Parameters
@@ -183,7 +183,7 @@ def read_together(
     array_of = read_columns_of(selection.of.file, branches, entries, options, cache)
     values: dict[str, Any] = {}
 
-    def result(each: TBranch | Computed) -> Any:
+    def result(each: TBranch | Computed[TBranch]) -> Any:
         return each.evaluate(values, array_of) if isinstance(each, Computed) else array_of(each)
 
     results = [(text, result(each)) for text, each in selection.chosen]
@@ -212,7 +212,7 @@ def _only_columns(selection: Selection, options: Options) -> dict[str, TBranch]:
 
 
 def _select(
-    arrays: list[tuple[str, Any]], cut: TBranch | Computed, mask: Any
+    arrays: list[tuple[str, Any]], cut: TBranch | Computed[TBranch], mask: Any
 ) -> list[tuple[str, Any]]:
     selected = []
     for name, array in arrays:

@@ -46,7 +46,7 @@ def select(
         Names and branches or expressions; and the cut, or None.
     """
     of = tree
-    chosen: Sequence[tuple[str, TBranch | Computed]]
+    chosen: Sequence[tuple[str, TBranch | Computed[TBranch]]]
     scope = _scope(tree, aliases, language)
     if expressions is not None:
         chosen = scope.choose(expressions)
@@ -126,7 +126,9 @@ def entries_for(target_bytes: int, selection: Selection, entries: tuple[int, int
     return entries_of_step(tables.values(), target_bytes, *entries)
 
 
-def _scope(tree: HasBranches, aliases: Mapping[str, str] | None, language: Any) -> Expressions:
+def _scope(
+    tree: HasBranches, aliases: Mapping[str, str] | None, language: Any
+) -> Expressions[TBranch]:
     """What names in expressions mean here."""
     return Expressions(
         lambda name: tree._find(name.removeprefix("/"), recursive=not name.startswith("/")),

@@ -10,8 +10,8 @@ from typing import Any
 
 from vroot.datasets.dask.read import Opener, Partition, check_entries, object_path_of
 from vroot.datasets.locations import FileSteps, Tree
+from vroot.io.urls import beside
 from vroot.locate.catalog import SIDECAR_SUFFIXES
-from vroot.locate.paths import beside
 from vroot.mapping.filters import Filter
 from vroot.metadata.interpretations import AsGrouped, Unsupported
 from vroot.ntuples.has_fields import HasFields
