@@ -379,7 +379,7 @@ def test_baskets(refs: Path, zlib_file: Path) -> None:
         with pytest.raises(IndexError, match=f"has 4 baskets, no basket {number}"):
             tree["run"].basket_entry_start_stop(number)
     assert tree["run"].aliases == tree.aliases
-    table = tree["run"]._spec.baskets
+    table = tree["run"].spec.baskets
     object.__setattr__(table, "key_bytes", None)
     with pytest.raises(UnsupportedError, match="scan the file again"):
         tree["run"].basket_uncompressed_bytes(0)

@@ -135,7 +135,7 @@ def test_what_has_no_bytes(refs: Path) -> None:
         with pytest.raises(UnsupportedError, match="cannot be read as AsDtype"):
             branch.array("f4")
         with pytest.raises(UnsupportedError, match="cannot be read as"):
-            vroot.open(store)["Events/run"].array(branch._spec.interpretation)
+            vroot.open(store)["Events/run"].array(branch.spec.interpretation)
         assert kind in repr(data)
 
 

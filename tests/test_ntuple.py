@@ -348,7 +348,7 @@ class TestScan:
         zarr = pytest.importorskip("zarr", minversion="3.2")
         refs = tmp_path / "refs.json"
         vroot.scan(ntuple_file, refs)
-        schema = vroot.open(refs)["events"]._schema
+        schema = vroot.open(refs)["events"].schema
         column = next(
             i for i, spec in enumerate(schema.columns) if schema.fields[spec.field].name == "i"
         )

@@ -100,7 +100,7 @@ print(json.dumps([flat, jagged, tree["label"]["raw"][:].size]))
         assert values == tree[name].array(library="np")[290:800].tolist()
     for name, values in jagged.items():
         assert values == np.concatenate(list(tree[name].array(library="np"))).tolist()
-    assert raw_size == int(tree["label"]._spec.baskets.uncompressed_bytes.sum())
+    assert raw_size == int(tree["label"].spec.baskets.uncompressed_bytes.sum())
 
 
 def test_the_codec_is_found_by_its_entry_point() -> None:

@@ -115,7 +115,7 @@ def compare_file(path: Path, store: Path) -> Iterator[tuple[str, str]]:
 
 
 def _is_of_objects(branch: vroot.TBranch) -> bool:
-    kind = branch._spec.interpretation
+    kind = branch.spec.interpretation
     if isinstance(kind, Unsupported):
         return kind.in_arrays
     content = kind.content if isinstance(kind, AsJagged) else kind

@@ -133,7 +133,10 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         **_all_in(_INTERPRETATIONS, ("AsObjects", "AsStridedObjects")),
     },
     "interpretation.strings": {"AsStrings": f"{_INTERPRETATIONS}:AsStrings"},
-    "language": {"Language": "vroot.expressions.language:PythonLanguage"},
+    "language": {
+        "Language": "vroot.expressions.language:PythonLanguage",
+        **_all_in("vroot.expressions.language", ("PythonLanguage", "python_language")),
+    },
     "language.python": _all_in("vroot.expressions.language", ("PythonLanguage", "python_language")),
     "model": {
         "Model": "vroot.objects.model:Object",

@@ -262,10 +262,11 @@ class Computed(Generic[B]):
         """
         for name, need in self.needs.items():
             if name not in values:
-                values[name] = need._run(values) if isinstance(need, Computed) else read(need)
-        return self._run(values)
+                values[name] = need.run(values) if isinstance(need, Computed) else read(need)
+        return self.run(values)
 
-    def _run(self, values: Values) -> Any:
+    def run(self, values: Values) -> Any:
+        """Compute the result from the arrays that are needed, by name."""
         try:
             return self.step(values)
         except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as err:

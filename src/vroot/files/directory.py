@@ -68,7 +68,7 @@ class Directory(Closes, Mapping[str, Any]):
 
     def __init__(self, file: File | None, path: str, names: tuple[str, ...]) -> None:
         self._opened = file
-        self._path = path
+        self.node_path = path
         self._names = names
 
     def __repr__(self) -> str:
@@ -85,11 +85,11 @@ class Directory(Closes, Mapping[str, Any]):
     def _html_rows(self) -> Iterator[tuple[object, ...]]:
         for name, directory, key in self._iterate(None, None, recursive=True, cycle=True):
             is_table = key.heading.node in ("tree", "ntuple")
-            entries = directory._get(key).num_entries if is_table else None
+            entries = directory.get_key(key).num_entries if is_table else None
             yield name, key.heading.classname, key.heading.title, entries
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Directory, (self._opened, self._path, self._names))
+        return (Directory, (self._opened, self.node_path, self._names))
 
     @property
     def file(self) -> File:
@@ -128,8 +128,8 @@ class Directory(Closes, Mapping[str, Any]):
     @cached_property
     def _keys(self) -> list[_Key]:
         keys = []
-        for text in self.file.references.children(self._path):
-            path = f"{self._path}/{text}" if self._path else text
+        for text in self.file.references.children(self.node_path):
+            path = f"{self.node_path}/{text}" if self.node_path else text
             heading = self.file.references.heading(path)
             if heading.node != "branch":
                 keys.append(_Key(path, heading))
@@ -142,7 +142,7 @@ class Directory(Closes, Mapping[str, Any]):
             found.setdefault(key.heading.name, []).append(key)
         return found
 
-    def _get(self, key: _Key) -> Any:
+    def get_key(self, key: _Key) -> Any:
         cache = self.file.object_cache
         if cache is None:
             return self._make(key)
@@ -187,7 +187,7 @@ class Directory(Closes, Mapping[str, Any]):
         accepts_name = regularize_filter(filter_name)
         accepts_class = regularize_filter(filter_classname)
         seen: set[str] = set()
-        for shown, plain, directory, key in self._walk(recursive=recursive, cycle=cycle):
+        for shown, plain, directory, key in self.walk(recursive=recursive, cycle=cycle):
             if (
                 shown not in seen
                 and (accepts_name is no_filter or accepts_name(plain))
@@ -196,7 +196,7 @@ class Directory(Closes, Mapping[str, Any]):
                 seen.add(shown)
                 yield shown, directory, key
 
-    def _walk(
+    def walk(
         self, *, recursive: bool, cycle: bool, prefix: str = ""
     ) -> Iterator[tuple[str, str, Directory, _Key]]:
         for key in self._keys:
@@ -204,7 +204,7 @@ class Directory(Closes, Mapping[str, Any]):
             yield name, prefix + key.name(cycle=False), self, key
             if recursive and key.heading.node == "directory":
                 below = f"{prefix}{key.name(cycle=False)}/"
-                yield from self._get(key)._walk(recursive=True, cycle=cycle, prefix=below)
+                yield from self.get_key(key).walk(recursive=True, cycle=cycle, prefix=below)
 
     def iterkeys(
         self,
@@ -251,7 +251,7 @@ class Directory(Closes, Mapping[str, Any]):
             filter_name, filter_classname, recursive=recursive, cycle=cycle
         ):
             try:
-                found = directory._get(key)
+                found = directory.get_key(key)
             except (UnsupportedError, ReferenceStoreError) as err:
                 found = Unreadable(
                     key.heading.name, key.heading.classname, key.heading.title, str(err)
@@ -306,7 +306,7 @@ class Directory(Closes, Mapping[str, Any]):
 
     def __len__(self) -> int:
         directories = (key for key in self._keys if key.heading.node == "directory")
-        return len(self._keys) + sum(len(self._get(key)) for key in directories)
+        return len(self._keys) + sum(len(self.get_key(key)) for key in directories)
 
     def __iter__(self) -> Iterator[str]:
         return self.iterkeys()
@@ -327,10 +327,10 @@ class Directory(Closes, Mapping[str, Any]):
             return True  # it is there, though it cannot be read
         return True
 
-    def _has(self, where: str) -> bool:
+    def has_key(self, where: str) -> bool:
         """Whether there is such a key, whatever is behind it."""
         try:
-            self._key(where)
+            self.find_key(where)
         except KeyError:
             return False
         return True
@@ -350,29 +350,29 @@ class Directory(Closes, Mapping[str, Any]):
             if not isinstance(step, Directory):
                 raise self._not_found(where, f"{'/'.join(pieces[:i])!r} has no parts")
             head, colon, tail = piece.partition(":")
-            if colon and not step._has(piece):
-                step = step._get(step._key(head))
+            if colon and not step.has_key(piece):
+                step = step.get_key(step.find_key(head))
                 if isinstance(step, HasBranches | HasFields):
                     return step["/".join([tail, *pieces[i + 1 :]])]
                 raise self._not_found(where, f"{head!r} is not a TTree or RNTuple")
-            step = step._get(step._key(piece))
+            step = step.get_key(step.find_key(piece))
         return step
 
     def title_of(self, where: str) -> str:
         """Title of an object, without reading it."""
-        return self._key(where).heading.title
+        return self.find_key(where).heading.title
 
     def classname_of(self, where: str) -> str:
         """ROOT class of an object, without reading it."""
-        return self._key(where).heading.classname
+        return self.find_key(where).heading.classname
 
-    def _key(self, where: str) -> _Key:
+    def find_key(self, where: str) -> _Key:
         head, slash, item = where.strip("/").rpartition("/")
         if slash:
             directory = self[head]
             if not isinstance(directory, Directory):
                 raise self._not_found(where, f"{head!r} is not a TDirectory")
-            return directory._key(item)
+            return directory.find_key(item)
         name, cycle = item, None
         match = re.fullmatch(r"(.*);(-?\d+)", item, re.DOTALL)
         if match is not None:

@@ -31,13 +31,13 @@ class Listed(Protocol):
         """C++ type of an entry."""
         ...
 
-    def _directly(self, name: str) -> Any: ...
+    def directly(self, name: str) -> Any: ...
 
-    def _find(self, path: str, *, recursive: bool) -> Any: ...
+    def find(self, path: str, *, recursive: bool) -> Any: ...
 
-    def _find_below(self, name: str) -> Any: ...
+    def find_below(self, name: str) -> Any: ...
 
-    def _walk(self, *, recursive: bool, prefix: str = "") -> Iterator[tuple[str, Any]]: ...
+    def walk(self, *, recursive: bool, prefix: str = "") -> Iterator[tuple[str, Any]]: ...
 
 
 T = TypeVar("T", bound=Listed)
@@ -92,16 +92,16 @@ class Listing(Closes, Mapping[str, T]):
 
     @property
     @abstractmethod
-    def _members(self) -> list[T]:
+    def members(self) -> list[T]:
         """What is directly in this, in the order of the ROOT file."""
 
     @property
-    def _listed(self) -> list[T]:
+    def listed(self) -> list[T]:
         """The members that listings name."""
-        return self._members
+        return self.members
 
     @abstractmethod
-    def _directly(self, name: str) -> T | None:
+    def directly(self, name: str) -> T | None:
         """Give the first member of a name."""
 
     @abstractmethod
@@ -116,11 +116,11 @@ class Listing(Closes, Mapping[str, T]):
         return id(self)
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self.members)
 
     def __iter__(self) -> Iterator[Any]:
         # As in uproot: the values of this mapping, not its keys.
-        return iter(self._members)
+        return iter(self.members)
 
     # --- look-up
 
@@ -133,12 +133,12 @@ class Listing(Closes, Mapping[str, T]):
 
     def __getitem__(self, where: str | int) -> T:
         if isinstance(where, int | np.integer):
-            return self._members[where]
+            return self.members[where]
         if not isinstance(where, str):
             raise TypeError(f"where must be an integer or a string, not {where!r}")
         path = self._path_of(where)
         recursive = not path.startswith(self._separator)
-        found = self._find(path.removeprefix(self._separator), recursive=recursive)
+        found = self.find(path.removeprefix(self._separator), recursive=recursive)
         if found is None:
             raise KeyInFileError(
                 where,
@@ -151,23 +151,23 @@ class Listing(Closes, Mapping[str, T]):
     def _path_of(self, where: str) -> str:
         return where
 
-    def _find(self, path: str, *, recursive: bool) -> T | None:
-        found = self._directly(path)
+    def find(self, path: str, *, recursive: bool) -> T | None:
+        found = self.directly(path)
         if found is not None:
             return found
         if self._separator in path:
             this: Any = self
             for piece in path.split(self._separator):
                 if piece and this is not None:
-                    this = this._find(piece, recursive=True)
+                    this = this.find(piece, recursive=True)
             return this if this is not self else None
-        return self._find_below(path) if recursive else None
+        return self.find_below(path) if recursive else None
 
-    def _find_below(self, name: str) -> T | None:
-        for member in self._members:
-            found: T | None = member._directly(name)
+    def find_below(self, name: str) -> T | None:
+        for member in self.members:
+            found: T | None = member.directly(name)
             if found is None:  # not "or": what has no members is false
-                found = member._find_below(name)
+                found = member.find_below(name)
             if found is not None:
                 return found
         return None
@@ -188,7 +188,7 @@ class Listing(Closes, Mapping[str, T]):
         accepts_name = regularize_filter(filter_name)
         accepts_type = regularize_filter(filter_typename)
         seen: set[str] = set()
-        for path, member in self._walk(recursive=recursive):
+        for path, member in self.walk(recursive=recursive):
             name = member.name
             if accepts_name is not no_filter and not (
                 accepts_name(name)
@@ -206,12 +206,12 @@ class Listing(Closes, Mapping[str, T]):
             seen.add(shown)
             yield shown, member
 
-    def _walk(self, *, recursive: bool, prefix: str = "") -> Iterator[tuple[str, T]]:
-        for member in self._listed:
+    def walk(self, *, recursive: bool, prefix: str = "") -> Iterator[tuple[str, T]]:
+        for member in self.listed:
             path = prefix + member.name
             yield path, member
             if recursive:
-                yield from member._walk(recursive=True, prefix=path + self._separator)
+                yield from member.walk(recursive=True, prefix=path + self._separator)
 
     def iterkeys(self, **filters: Any) -> Iterator[str]:
         """Iterate over names; parameters as in `iteritems`."""

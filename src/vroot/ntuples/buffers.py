@@ -83,12 +83,12 @@ class Buffers:
         wanted = list(keys)
         found = self._cached(wanted)
         missing = [key for key in wanted if key not in found]
-        with self.ntuple._located():
+        with self.ntuple.located():
             buffers = read_buffers(
-                self.ntuple._schema,
+                self.ntuple.schema,
                 [_form_key(key) for key in missing],
                 self.entries,
-                self.ntuple._manifest,
+                self.ntuple.manifest,
                 partial(
                     self.ntuple.file.fetcher.fetch,
                     executor=self.executor,
@@ -137,7 +137,7 @@ def virtual_buffers(
     for key in form.expected_from_buffers():
         by_form_key.setdefault(_form_key(key), []).append(key)
     functions: dict[str, Callable[[], npt.NDArray[Any]]] = {}
-    schema = buffers.ntuple._schema
+    schema = buffers.ntuple.schema
     for form_key, keys in by_form_key.items():
         if not form_key.startswith("column-"):
             functions |= {key: partial(np.array, [-1], np.int64) for key in keys}

@@ -43,7 +43,7 @@ class FieldNames:
     """
 
     def __init__(self, schema: NTupleSchema) -> None:
-        self._schema = schema
+        self.schema = schema
         self.names = [self._plain_name(i) for i in range(len(schema.fields))]
         self.anonymous = [self._is_anonymous(i) for i in range(len(schema.fields))]
         self.in_variant: list[bool] = []
@@ -56,16 +56,16 @@ class FieldNames:
         self._tell_apart()
 
     def _plain_name(self, i: int) -> str:
-        field = self._schema.fields[i]
-        if field.parent is not None and self._schema.fields[field.parent].role == "record":
+        field = self.schema.fields[i]
+        if field.parent is not None and self.schema.fields[field.parent].role == "record":
             return field.name[1:] if TUPLE_ITEM.fullmatch(field.name) else field.name
         return field.name
 
     def _is_anonymous(self, i: int) -> bool:
-        field = self._schema.fields[i]
+        field = self.schema.fields[i]
         if field.parent is None:
             return False
-        parent = self._schema.fields[field.parent]
+        parent = self.schema.fields[field.parent]
         return (
             parent.role in ("collection", "variant")
             or parent.repetition is not None
@@ -82,17 +82,17 @@ class FieldNames:
     def named_ancestors(self, i: int) -> list[int]:
         """Numbers of the fields from the top level down to this one, those with names."""
         found = [i]
-        parent = self._schema.fields[i].parent
+        parent = self.schema.fields[i].parent
         while parent is not None:
             if not self.anonymous[parent]:
                 found.append(parent)
-            parent = self._schema.fields[parent].parent
+            parent = self.schema.fields[parent].parent
         return found[::-1]
 
     @cached_property
     def subfields(self) -> list[list[int]]:
         """Numbers of the fields below each field as users see them: without anonymous ones."""
-        children = self._schema.children
+        children = self.schema.children
         shown: list[list[int]] = [[] for _ in children]
         for i in reversed(range(len(children))):
             for child in children[i]:
@@ -105,7 +105,7 @@ class FieldNames:
         # A stack: the order of the fields in uproot's records.
         stack = [i]
         while stack:
-            for child in self._schema.children[stack.pop()]:
+            for child in self.schema.children[stack.pop()]:
                 (stack if self.anonymous[child] else found).append(child)
         return found
 
@@ -144,7 +144,7 @@ class FieldNames:
         stacks = []
         for member in members:
             stack = [member]
-            while (parent := self._schema.fields[stack[-1]].parent) is not None:
+            while (parent := self.schema.fields[stack[-1]].parent) is not None:
                 stack.append(parent)
             stacks.append(stack)
         while len({stack[-1] for stack in stacks}) == 1 and min(map(len, stacks)) > 1:
@@ -154,7 +154,7 @@ class FieldNames:
 
     def _qualified(self, stack: list[int], prefixes: int) -> str:
         """A name with some classes before it, the outermost first."""
-        classes = [self._schema.fields[i].typename for i in stack[1:]]
+        classes = [self.schema.fields[i].typename for i in stack[1:]]
         return "::".join([*classes[::-1][:prefixes], self.names[stack[0]]])
 
 
@@ -202,8 +202,8 @@ class FormBuilder:
         selection: Selection,
         parameters: Parameters,
     ) -> None:
-        self._schema = schema
-        self._names = names
+        self.schema = schema
+        self.field_names = names
         self._selection = selection
         self._parameters = parameters
 
@@ -227,11 +227,11 @@ class FormBuilder:
         ReferenceStoreError
             If it lacks the columns that it needs.
         """
-        field = self._schema.fields[i]
+        field = self.schema.fields[i]
         if field.role == "collection":
             return self._collection(i)
         if field.role == "record":
-            return self._record(i, self._names.members(i))
+            return self._record(i, self.field_names.members(i))
         if field.role == "variant":
             return self._variant(i)
         if field.role == "streamer":
@@ -242,7 +242,7 @@ class FormBuilder:
         return self._leaf(i) if field.repetition is None else self._array(i, field.repetition)
 
     def _leaf(self, i: int) -> ak.forms.Form:
-        schema, parameters = self._schema, self._parameters(i)
+        schema, parameters = self.schema, self._parameters(i)
         cardinality = "RNTupleCardinality" in schema.fields[i].typename
         physical = schema.physical(i)
         if not schema.columns_of(physical) and len(schema.children[physical]) == 1:
@@ -253,9 +253,9 @@ class FormBuilder:
     def _array(self, i: int, repetition: int) -> ak.forms.Form:
         import awkward as ak
 
-        below = self._schema.children[i]
+        below = self.schema.children[i]
         # A std::array has a subfield, a std::bitset a column of its own.
-        inner = self.form(below[0]) if below else self._columns(self._schema.physical(i), None)
+        inner = self.form(below[0]) if below else self._columns(self.schema.physical(i), None)
         key = f"RegularForm-{i}"
         parameters = self._parameters(i)
         return ak.forms.RegularForm(inner, repetition, form_key=key, parameters=parameters)
@@ -263,7 +263,7 @@ class FormBuilder:
     def _collection(self, i: int) -> ak.forms.Form:
         import awkward as ak
 
-        schema, parameters, below = self._schema, self._parameters(i), self._schema.children[i]
+        schema, parameters, below = self.schema, self._parameters(i), self.schema.children[i]
         if len(below) != 1:
             raise UnsupportedError(
                 f"field {schema.fields[i].name!r} is a collection of {len(below)} fields"
@@ -284,11 +284,12 @@ class FormBuilder:
         taken = [
             member
             for member in members
-            if self._names.in_variant[member] or self._names.path(member) in self._selection
+            if self.field_names.in_variant[member]
+            or self.field_names.path(member) in self._selection
         ]
         contents = [self.form(member) for member in taken]
-        names: list[str] | None = [self._names.names[member] for member in taken]
-        if all(TUPLE_ITEM.fullmatch(self._schema.fields[member].name) for member in taken):
+        names: list[str] | None = [self.field_names.names[member] for member in taken]
+        if all(TUPLE_ITEM.fullmatch(self.schema.fields[member].name) for member in taken):
             names = None
         parameters = self._parameters(i)
         return ak.forms.RecordForm(contents, names, form_key="whatever", parameters=parameters)
@@ -296,13 +297,13 @@ class FormBuilder:
     def _variant(self, i: int) -> ak.forms.Form:
         import awkward as ak
 
-        columns = self._schema.columns_of(self._schema.physical(i))
-        if len(columns) != 1 or self._schema.columns[columns[0]].type != "Switch":
+        columns = self.schema.columns_of(self.schema.physical(i))
+        if len(columns) != 1 or self.schema.columns[columns[0]].type != "Switch":
             raise ReferenceStoreError(f"variant {i} has the columns {columns}, not a Switch")
         # The first alternative is that of a variant without value.
         nothing = ak.forms.EmptyForm(form_key="nones")
         contents: list[Any] = [ak.forms.IndexedOptionForm("i64", nothing, form_key="nones")]
-        for child in self._schema.children[i]:
+        for child in self.schema.children[i]:
             form = self.form(child)
             if not form.is_option and not form.is_union:
                 form = ak.forms.UnmaskedForm(form, form_key="")
@@ -317,7 +318,7 @@ class FormBuilder:
         """Make the form of a field's own columns: one, or an index and characters."""
         import awkward as ak
 
-        schema = self._schema
+        schema = self.schema
         columns = schema.columns_of(field)
         if len(columns) == 2 and schema.columns[columns[1]].type == "Char":
             index = self._index_column(field)
@@ -342,10 +343,10 @@ class FormBuilder:
         return ak.forms.NumpyForm(dtype, form_key=key, parameters=parameters)
 
     def _index_column(self, field: int) -> int:
-        columns = self._schema.columns_of(field)
-        if not columns or not self._schema.column_type(columns[0]).is_index:
+        columns = self.schema.columns_of(field)
+        if not columns or not self.schema.column_type(columns[0]).is_index:
             raise ReferenceStoreError(f"field {field} has no column that says where lists end")
         return columns[0]
 
     def _index_width(self, column: int) -> str:
-        return "i32" if self._schema.dtype(column).itemsize == 4 else "i64"
+        return "i32" if self.schema.dtype(column).itemsize == 4 else "i64"

@@ -81,11 +81,11 @@ class HasFields(Listing["RField"]):
         return self.ntuple.object_path
 
     @property
-    def _members(self) -> list[RField]:
+    def members(self) -> list[RField]:
         return self.fields
 
     @property
-    def _listed(self) -> list[RField]:
+    def listed(self) -> list[RField]:
         # What is in a variant has no name of its own: it is read with the variant.
         return [field for field in self.fields if not field.in_variant]
 
@@ -93,7 +93,7 @@ class HasFields(Listing["RField"]):
     def _lookup(self) -> dict[str, RField]:
         return {field.name: field for field in self.fields}
 
-    def _directly(self, name: str) -> RField | None:
+    def directly(self, name: str) -> RField | None:
         return self._lookup.get(name)
 
     def _path_of(self, where: str) -> str:
@@ -185,10 +185,10 @@ class HasFields(Listing["RField"]):
             "filter_field": filter_field,
         }
         out = sys.stdout if stream is None else stream
-        for line in self._lines("", "", filters, recursive=recursive):
+        for line in self.lines("", "", filters, recursive=recursive):
             out.write(line[:max_width] + "\n")
 
-    def _lines(
+    def lines(
         self, first: str, others: str, filters: Mapping[str, Any], *, recursive: bool
     ) -> Iterator[str]:
         """Lines of `show`, with what stands before the first and before the others."""
@@ -200,7 +200,7 @@ class HasFields(Listing["RField"]):
             return
         for i, field in enumerate(below):
             elbow, blank = ("└─ ", "   ") if i == len(below) - 1 else ("├─ ", "│  ")
-            yield from field._lines(others + elbow, others + blank, filters, recursive=recursive)
+            yield from field.lines(others + elbow, others + blank, filters, recursive=recursive)
 
     def _repr_html_(self) -> str:
         return fields_html(self, self._headline)
@@ -243,9 +243,9 @@ class HasFields(Listing["RField"]):
             filter_field=filter_field,
             filter_branch=filter_branch,
         )
-        return self._form(self._with_subfields(matched), ak_add_doc)
+        return self.form_for(self.with_subfields(matched), ak_add_doc)
 
-    def _with_subfields(self, matched: Sequence[str]) -> list[str]:
+    def with_subfields(self, matched: Sequence[str]) -> list[str]:
         """Add the fields below the ones that were matched."""
         selected = set(matched)
         return [
@@ -255,7 +255,7 @@ class HasFields(Listing["RField"]):
             or any(key[:i] in selected for i, letter in enumerate(key) if letter == ".")
         ]
 
-    def _form(
+    def form_for(
         self, keys: list[str], ak_add_doc: bool | dict[str, str]
     ) -> tuple[ak.forms.RecordForm, list[str] | None]:
         raise NotImplementedError

@@ -45,8 +45,8 @@ class RNTuple(HasFields):
 
     def __init__(self, parent: OpenedDirectory, path: str, spec: NTupleSpec) -> None:
         self._parent = parent
-        self._path = path
-        self._spec = spec
+        self.node_path = path
+        self.spec = spec
         self._manifests: dict[int, Manifest] = {}
 
     def __repr__(self) -> str:
@@ -54,7 +54,7 @@ class RNTuple(HasFields):
         return f"<{self.classname} {self.name!r}{fields} at 0x{id(self):012x}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (RNTuple, (self._parent, self._path, self._spec))
+        return (RNTuple, (self._parent, self.node_path, self.spec))
 
     # --- what it is
 
@@ -76,22 +76,22 @@ class RNTuple(HasFields):
     @property
     def name(self) -> str:
         """Name of the RNTuple."""
-        return self._schema.data.name or self._spec.name
+        return self.schema.data.name or self.spec.name
 
     @property
     def classname(self) -> str:
         """ROOT's class."""
-        return self._spec.classname
+        return self.spec.classname
 
     @property
     def description(self) -> str:
         """What its author wrote about it."""
-        return self._schema.data.description
+        return self.schema.data.description
 
     @property
     def object_path(self) -> str:
         """Path in the ROOT file, with its cycle."""
-        return f"{self._parent.object_path}{self._spec.name};{self._spec.cycle}"
+        return f"{self._parent.object_path}{self.spec.name};{self.spec.cycle}"
 
     @property
     def cache_key(self) -> str:
@@ -106,7 +106,7 @@ class RNTuple(HasFields):
     @cached_property
     def num_entries(self) -> int:
         """Number of entries."""
-        return self._spec.num_entries
+        return self.spec.num_entries
 
     @property
     def _headline(self) -> str:
@@ -115,49 +115,49 @@ class RNTuple(HasFields):
     # --- fields
 
     @cached_property
-    def _schema(self) -> NTupleSchema:
-        with self._located():
-            schema = NTupleSchema(self._spec.data)
-            if schema.edges[-1] != self._spec.num_entries:
+    def schema(self) -> NTupleSchema:
+        with self.located():
+            schema = NTupleSchema(self.spec.data)
+            if schema.edges[-1] != self.spec.num_entries:
                 raise ReferenceStoreError(
                     f"the clusters have {schema.edges[-1]} entries, the RNTuple "
-                    f"{self._spec.num_entries}"
+                    f"{self.spec.num_entries}"
                 )
             return schema
 
     @cached_property
-    def _names(self) -> FieldNames:
-        with self._located():
-            return FieldNames(self._schema)
+    def field_names(self) -> FieldNames:
+        with self.located():
+            return FieldNames(self.schema)
 
     @cached_property
     def all_fields(self) -> list[RField]:
         """All fields, nameless ones too, in the order of ROOT's field numbers."""
-        return [RField(self, i) for i in range(len(self._names.names))]
+        return [RField(self, i) for i in range(len(self.field_names.names))]
 
     @cached_property
     def fields(self) -> list[RField]:
         """The top-level fields, in the order of the ROOT file."""
-        records = self._schema.fields
+        records = self.schema.fields
         return [field for field in self.all_fields if records[field.field_id].parent is None]
 
     # --- reading
 
-    def _builder(self, selection: Selection, ak_add_doc: bool | dict[str, str]) -> FormBuilder:
+    def form_builder(self, selection: Selection, ak_add_doc: bool | dict[str, str]) -> FormBuilder:
         def parameters(i: int) -> dict[str, Any] | None:
-            return self.all_fields[i]._form_parameters(ak_add_doc)
+            return self.all_fields[i].form_parameters(ak_add_doc)
 
-        return FormBuilder(self._schema, self._names, selection, parameters)
+        return FormBuilder(self.schema, self.field_names, selection, parameters)
 
-    def _form(
+    def form_for(
         self, keys: list[str], ak_add_doc: bool | dict[str, str]
     ) -> tuple[ak.forms.RecordForm, list[str] | None]:
         import awkward as ak
 
         selection = Selection(keys)
-        builder = self._builder(selection, ak_add_doc)
+        builder = self.form_builder(selection, ak_add_doc)
         fields = [field for field in self.fields if field.name in selection]
-        with self._located():
+        with self.located():
             contents = [builder.form(field.field_id) for field in fields]
         documented = ak_add_doc is True and self.description
         parameters = {"__doc__": self.description} if documented else None
@@ -209,7 +209,7 @@ class RNTuple(HasFields):
         begin, end = start, stop = entries
         if any(each.is_union for each in _all_forms(form)):
             # As in uproot: the alternatives are those of whole clusters, whichever are used.
-            begin, end = self._schema.whole_clusters(start, stop)
+            begin, end = self.schema.whole_clusters(start, stop)
         buffers = Buffers(self, (begin, end), executor, array_cache, even_closed=virtual)
         container: Mapping[str, Any]
         if virtual:
@@ -219,7 +219,7 @@ class RNTuple(HasFields):
             container = virtual_buffers(form, buffers, (first - 1, last), access_log)
         else:
             container = buffers.read(form.expected_from_buffers())
-        with self._located():
+        with self.located():
             try:
                 records = ak.from_buffers(form, end - begin, container)
             except (ValueError, TypeError, KeyError) as err:
@@ -228,7 +228,7 @@ class RNTuple(HasFields):
 
     def _clusters(self, entries: tuple[int, int]) -> tuple[int, int]:
         """How many clusters begin up to each end of a range of entries, as uproot counts them."""
-        begins = self._schema.edges[:-1]
+        begins = self.schema.edges[:-1]
         first, last = (int(begins.searchsorted(entry, side="right")) for entry in entries)
         return first, last
 
@@ -247,7 +247,7 @@ class RNTuple(HasFields):
         int
             Bytes, as uproot counts them.
         """
-        schema = self._schema
+        schema = self.schema
         first, last = self._clusters(entries)
         keys = {each.form_key for each in _all_forms(form)}
         total = 0
@@ -262,16 +262,16 @@ class RNTuple(HasFields):
             total += elements * schema.dtype(column).itemsize
         return total
 
-    def _manifest(self, column: int) -> Manifest:
+    def manifest(self, column: int) -> Manifest:
         if column not in self._manifests:
-            path = column_path(self._path, column)
+            path = column_path(self.node_path, column)
             self._manifests[column] = self.file.references.manifest(
-                path, self._schema.chunks(column)
+                path, self.schema.chunks(column)
             )
         return self._manifests[column]
 
     @contextmanager
-    def _located(self) -> Iterator[None]:
+    def located(self) -> Iterator[None]:
         """Say in errors which RNTuple of which file they are about."""
         try:
             yield
@@ -320,37 +320,37 @@ class RField(HasFields):
     @property
     def name(self) -> str:
         """Name of the field."""
-        return self._ntuple._names.names[self._id]
+        return self._ntuple.field_names.names[self._id]
 
     @property
     def typename(self) -> str:
         """Its C++ type."""
-        return self._ntuple._schema.fields[self._id].typename
+        return self._ntuple.schema.fields[self._id].typename
 
     @property
     def description(self) -> str:
         """What its author wrote about it."""
-        return self._ntuple._schema.fields[self._id].description
+        return self._ntuple.schema.fields[self._id].description
 
     @cached_property
     def path(self) -> str | None:
         """Names of the fields from the top down to this one, with dots; None without a name."""
-        return self._ntuple._names.path(self._id)
+        return self._ntuple.field_names.path(self._id)
 
     @property
     def is_anonymous(self) -> bool:
         """Whether users do not see it: the item of a collection or variant, or a base class."""
-        return self._ntuple._names.anonymous[self._id]
+        return self._ntuple.field_names.anonymous[self._id]
 
     @property
     def in_variant(self) -> bool:
         """Whether it is in a variant, with which alone it can be read."""
-        return self._ntuple._names.in_variant[self._id]
+        return self._ntuple.field_names.in_variant[self._id]
 
     @property
     def parent(self) -> HasFields:
         """The field that it is in, or the RNTuple."""
-        parent = self._ntuple._schema.fields[self._id].parent
+        parent = self._ntuple.schema.fields[self._id].parent
         return self._ntuple if parent is None else self._ntuple.all_fields[parent]
 
     @property
@@ -366,13 +366,13 @@ class RField(HasFields):
     @cached_property
     def fields(self) -> list[RField]:
         """The fields directly in this one, in the order of the ROOT file."""
-        return [self._ntuple.all_fields[i] for i in self._ntuple._names.subfields[self._id]]
+        return [self._ntuple.all_fields[i] for i in self._ntuple.field_names.subfields[self._id]]
 
     @property
     def _headline(self) -> str:
         return f"{self.name} ({self.typename})"
 
-    def _form_parameters(self, ak_add_doc: bool | dict[str, str]) -> dict[str, Any] | None:
+    def form_parameters(self, ak_add_doc: bool | dict[str, str]) -> dict[str, Any] | None:
         """Give the parameters of its form, see `to_akform`."""
         if isinstance(ak_add_doc, dict):
             return {key: getattr(self, attribute) for key, attribute in ak_add_doc.items()}
@@ -380,7 +380,7 @@ class RField(HasFields):
 
     # --- reading
 
-    def _form(
+    def form_for(
         self, keys: list[str], ak_add_doc: bool | dict[str, str]
     ) -> tuple[ak.forms.RecordForm, list[str] | None]:
         import awkward as ak
@@ -391,9 +391,9 @@ class RField(HasFields):
                 "it is in"
             )
         ntuple = self._ntuple
-        steps = [ntuple.all_fields[i] for i in ntuple._names.named_ancestors(self._id)]
+        steps = [ntuple.all_fields[i] for i in ntuple.field_names.named_ancestors(self._id)]
         # The outermost list, whose lengths belong to the form.
-        records = ntuple._schema.fields
+        records = ntuple.schema.fields
         outer = next(
             (
                 i
@@ -404,14 +404,14 @@ class RField(HasFields):
             len(steps) - 1,
         )
         selection = Selection([self.path, *(f"{self.path}.{key}" for key in keys)])
-        builder = ntuple._builder(selection, ak_add_doc)
-        with ntuple._located():
+        builder = ntuple.form_builder(selection, ak_add_doc)
+        with ntuple.located():
             content = builder.form(steps[outer].field_id)
         form = ak.forms.RecordForm(
             [content],
             [steps[outer].name],
             form_key="toplevel",
-            parameters=self._form_parameters(ak_add_doc),
+            parameters=self.form_parameters(ak_add_doc),
         )
         return form, [step.name for step in steps[outer:]]
 

@@ -40,13 +40,13 @@ class _Items(Object, Sequence[Any]):
     @overload
     def __getitem__(self, where: slice) -> Sequence[Any]: ...
     def __getitem__(self, where: int | slice) -> Any:
-        return self._value[where]
+        return self.plain_value[where]
 
     def __len__(self) -> int:
-        return len(self._value)
+        return len(self.plain_value)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._value)
+        return iter(self.plain_value)
 
 
 class TList(_Items):
@@ -54,11 +54,14 @@ class TList(_Items):
 
     def check_value(self) -> None:
         """Refuse what has no items."""
-        if not isinstance(self._value, list):
-            raise TypeError(f"it is a list but has {type(self._value).__name__} for items")
+        if not isinstance(self.plain_value, list):
+            raise TypeError(f"it is a list but has {type(self.plain_value).__name__} for items")
 
-    def _json(self) -> Any:
-        items = [item._json() if isinstance(item, Object) else item for item in self._value]
+    def json_value(self) -> Any:
+        """Give what `tojson` shows of it."""
+        items = [
+            item.json_value() if isinstance(item, Object) else item for item in self.plain_value
+        ]
         found = {"_typename": self._classname, "name": self._classname, "arr": items}
         return found | ({"opt": [""] * len(items)} if self._classname == "TList" else {})
 
@@ -70,7 +73,7 @@ class THashList(_Items):
         """Refuse what has no list for its base."""
         if len(self._bases) != 1 or not isinstance(self._bases[0], TList):
             raise TypeError("its base is not a TList")
-        self._value = self._bases[0]._value
+        self.plain_value = self._bases[0].plain_value
 
 
 #: Types of the elements (ROOT: core/cont/inc/TArray*.h).
@@ -91,26 +94,27 @@ class TArray(_Items):
     def check_value(self) -> None:
         """Refuse what is not a one-dimensional array of the elements that the class has."""
         dtype = np.dtype(ELEMENTS[self._classname])
-        array = self._value
+        array = self.plain_value
         if not isinstance(array, np.ndarray) or array.dtype.newbyteorder("=") != dtype:
             raise TypeError(f"its elements must be an array of {dtype}, not {_kind(array)}")
         if array.ndim != 1:
             raise ValueError(f"its elements have shape {array.shape}")
 
     def __repr__(self) -> str:
-        elements = np.array2string(self._value, separator=", ", threshold=6)
+        elements = np.array2string(self.plain_value, separator=", ", threshold=6)
         return f"<{self._described} {elements} at 0x{id(self):012x}>"
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
-        return np.array(self._value, dtype=dtype, copy=copy)
+        return np.array(self.plain_value, dtype=dtype, copy=copy)
 
     @property
     def nbytes(self) -> int:
         """Size of the elements in bytes."""
-        return int(self._value.nbytes)
+        return int(self.plain_value.nbytes)
 
-    def _json(self) -> Any:
-        return self._value.tolist()
+    def json_value(self) -> Any:
+        """Give what `tojson` shows of it."""
+        return self.plain_value.tolist()
 
 
 class TRefArray(_Items):
@@ -118,13 +122,13 @@ class TRefArray(_Items):
 
     def check_value(self) -> None:
         """Refuse what is not an array."""
-        if not isinstance(self._value, np.ndarray) or self._value.ndim != 1:
-            raise TypeError(f"its references must be a list, not {_kind(self._value)}")
+        if not isinstance(self.plain_value, np.ndarray) or self.plain_value.ndim != 1:
+            raise TypeError(f"its references must be a list, not {_kind(self.plain_value)}")
 
     @property
     def refs(self) -> AnyArray:
         """The numbers."""
-        return np.asarray(self._value)
+        return np.asarray(self.plain_value)
 
 
 # --- values
@@ -135,16 +139,16 @@ class TRef(Object):
 
     def check_value(self) -> None:
         """Refuse what is not a number."""
-        if type(self._value) is not int:
-            raise TypeError(f"its reference must be a number, not {_kind(self._value)}")
+        if type(self.plain_value) is not int:
+            raise TypeError(f"its reference must be a number, not {_kind(self.plain_value)}")
 
     def __repr__(self) -> str:
-        return f"<TRef {self._value}>"
+        return f"<TRef {self.plain_value}>"
 
     @property
     def ref(self) -> int:
         """The number."""
-        return int(self._value)
+        return int(self.plain_value)
 
 
 class TNamed(Object):
@@ -165,7 +169,7 @@ class TObjString(Object, str):  # noqa: SLOT000  # it has what objects have
             raise TypeError(f"it must be a string, not {_kind(value)}")
         self = str.__new__(cls, value)
         self._classname, self._version = classname, version
-        self._bases, self._members, self._value = [], {}, None
+        self._bases, self._members, self.plain_value = [], {}, None
         return self
 
     def __repr__(self) -> str:
@@ -176,12 +180,13 @@ class TObjString(Object, str):  # noqa: SLOT000  # it has what objects have
 
     title = str.title  # type: ignore[assignment]  # a string's, as in uproot
 
-    def _json(self) -> Any:
+    def json_value(self) -> Any:
+        """Give what `tojson` shows of it."""
         if self._classname == "TString":
             return str(self)
         found: dict[str, Any] = {}
         for base in self._bases:
-            found.update(base._json())
+            found.update(base.json_value())
         return {**found, "_typename": self._classname, "fString": str(self)}
 
 

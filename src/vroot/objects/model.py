@@ -51,7 +51,7 @@ class Object:
     _version: int | None
     _bases: list[Object]
     _members: dict[str, Any]
-    _value: Any
+    plain_value: Any
 
     @classmethod
     def shell(cls, classname: str, version: int | None, value: Any) -> Self:  # noqa: ARG003
@@ -61,7 +61,7 @@ class Object:
         """
         self = cls.__new__(cls)
         self._classname, self._version = classname, version
-        self._bases, self._members, self._value = [], {}, None
+        self._bases, self._members, self.plain_value = [], {}, None
         return self
 
     def fill(self, bases: list[Object], value: Any, members: dict[str, Any]) -> None:
@@ -72,7 +72,7 @@ class Object:
         TypeError, ValueError
             If the value is not what an object of the class consists of.
         """
-        self._bases, self._value, self._members = bases, value, members
+        self._bases, self.plain_value, self._members = bases, value, members
         self.check_value()
 
     def check_value(self) -> None:
@@ -220,16 +220,16 @@ class Object:
         """
         found = []
         for base in self._bases:
-            if base._is_of(cls):
+            if base.is_itself(cls):
                 found.append(base)
             found.extend(base.base(*cls))
         return found
 
     def is_instance(self, *cls: str | type) -> bool:
         """Whether the object is of one of these classes, or inherits from it; see `base`."""
-        return self._is_of(cls) or bool(self.base(*cls))
+        return self.is_itself(cls) or bool(self.base(*cls))
 
-    def _is_of(self, classes: tuple[str | type, ...]) -> bool:
+    def is_itself(self, classes: tuple[str | type, ...]) -> bool:
         names = {regularize_classname(name) for name in classes if isinstance(name, str)}
         types = tuple(kind for kind in classes if not isinstance(kind, str))
         return isinstance(self, types) or self._classname in names
@@ -243,22 +243,23 @@ class Object:
             If the object is a member of itself.
         """
         try:
-            return self._json()
+            return self.json_value()
         except RecursionError as err:
             raise UnsupportedError(f"{self!r} is too deep for JSON, or in itself") from err
 
-    def _json(self) -> Any:
+    def json_value(self) -> Any:
+        """Give what `tojson` shows of it."""
         if self._classname == "TObject":
             marks = {name: self.member(f"@{name}") for name in ("fUniqueID", "fBits")}
             return {"_typename": "TObject", **marks}
         found: dict[str, Any] = {}
         for base in self._bases:
-            part = base._json()
+            part = base.json_value()
             if isinstance(part, dict):
                 found.update(part)
         for name, value in self._members.items():
             if isinstance(value, Object):
-                found[name] = value._json()
+                found[name] = value.json_value()
             else:
                 found[name] = (
                     value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -331,15 +331,15 @@ class _Encoder:
             case STLMap():
                 return MapData(self._nested(value.keys()), self._nested(value.values()))
             case STLSet():
-                return ContainerData("STLSet", self._nested(value._keys))
+                return ContainerData("STLSet", self._nested(value._keys))  # noqa: SLF001  # uproot's
             case STLBitSet():
-                return ContainerData("STLBitSet", self._nested(value._numbytes))
+                return ContainerData("STLBitSet", self._nested(value._numbytes))  # noqa: SLF001  # uproot's
             case STLVector():
-                return ContainerData("STLVector", self._nested(np.asarray(value._values)))
+                return ContainerData("STLVector", self._nested(np.asarray(value._values)))  # noqa: SLF001  # uproot's
             case STLList():
-                return ContainerData("STLList", self._nested(np.asarray(value._values)))
+                return ContainerData("STLList", self._nested(np.asarray(value._values)))  # noqa: SLF001  # uproot's
             case ROOTRVec():
-                return ContainerData("ROOTRVec", self._nested(np.asarray(value._values)))
+                return ContainerData("ROOTRVec", self._nested(np.asarray(value._values)))  # noqa: SLF001  # uproot's
         raise UnsupportedError(f"it holds a {type(value).__name__}, which has no plain form")
 
     def _model(self, model: Model) -> Value:
@@ -374,7 +374,7 @@ class _Encoder:
             case Model_TObjString() | Model_TString():
                 return str(model)
             case Model_TArray() | Model_TRefArray():
-                return model._data
+                return model._data  # noqa: SLF001  # uproot's
             case Model_TList() | Model_TObjArray():
                 return list(model)
             case Model_TRef():

@@ -67,7 +67,7 @@ def identify_packed(tree: uproot.TTree) -> None:
             reason = f"its packed reals cannot be read: {describe(err)}"
             given = UnknownInterpretation(reason, branch.file.file_path, branch.object_path)
         if given is not None:
-            branch._interpretation = given
+            branch._interpretation = given  # noqa: SLF001  # uproot's
 
 
 def _interpretation(branch: uproot.TBranch) -> Any:

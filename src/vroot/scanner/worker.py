@@ -105,11 +105,11 @@ def _find_awkward(branch: uproot.TBranch, inline_limit_bytes: int) -> Answer:
     interpretation = branch.interpretation
     offsets = branch.entry_offsets
     for number in range(branch.num_baskets):
-        if interpretation._complete_forth_code is not None or not interpretation._forth:
+        if interpretation._complete_forth_code is not None or not interpretation._forth:  # noqa: SLF001  # uproot's
             break
         branch.array(entry_start=offsets[number], entry_stop=offsets[number + 1])
-    if interpretation._complete_forth_code is not None and interpretation._forth:
-        program = _renumber(interpretation._complete_forth_code, interpretation._form)
+    if interpretation._complete_forth_code is not None and interpretation._forth:  # noqa: SLF001  # uproot's
+        program = _renumber(interpretation._complete_forth_code, interpretation._form)  # noqa: SLF001  # uproot's
         reason = _try(program, branch)
         if not reason:
             objects_json = object_types(branch, program.form_json)

@@ -54,7 +54,7 @@ class TBranch(HasBranches):
     """
 
     def __init__(self, parent: HasBranches, text: str) -> None:
-        super().__init__(parent.file, f"{parent._path}/{text}")
+        super().__init__(parent.file, f"{parent.node_path}/{text}")
         self._parent = parent
         self._text = text
         self._name = component_name(text)
@@ -64,7 +64,7 @@ class TBranch(HasBranches):
         return f"<{self.classname} {self.name!r}{branches} at 0x{id(self):012x}>"
 
     def _repr_html_(self) -> str:
-        return branches_html(self, self._spec)
+        return branches_html(self, self.spec)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (TBranch, (self._parent, self._text))
@@ -73,21 +73,21 @@ class TBranch(HasBranches):
         return TBranch(self, text)
 
     @property
-    def _itself(self) -> list[tuple[str, TBranch]]:
+    def itself(self) -> list[tuple[str, TBranch]]:
         return [(self.name, self)]
 
     @cached_property
-    def _spec(self) -> BranchSpec:
-        spec = self._file.references.spec(self._path)
+    def spec(self) -> BranchSpec:
+        spec = self._file.references.spec(self.node_path)
         if not isinstance(spec, BranchSpec):
-            raise ReferenceStoreError(f"{self._file.file_path}: {self._path!r} is no branch")
+            raise ReferenceStoreError(f"{self._file.file_path}: {self.node_path!r} is no branch")
         return spec
 
     @cached_property
     def column(self) -> Column:
         """What the engine needs to read this branch."""
-        manifest = self._file.references.manifest(self._path, self._spec)
-        return Column(self.object_path, self._spec, manifest, self._counter())
+        manifest = self._file.references.manifest(self.node_path, self.spec)
+        return Column(self.object_path, self.spec, manifest, self._counter())
 
     def _counter(self) -> Callable[[], Column] | None:
         counter = self.count_branch
@@ -127,7 +127,7 @@ class TBranch(HasBranches):
     @property
     def index(self) -> int:
         """Position among the branches of the parent."""
-        return self._parent._components.index(self._text)
+        return self._parent.components.index(self._text)
 
     @property
     def name(self) -> str:
@@ -137,22 +137,22 @@ class TBranch(HasBranches):
     @property
     def title(self) -> str:
         """Title of the branch."""
-        return self._spec.title
+        return self.spec.title
 
     @property
     def typename(self) -> str:
         """C++ type of an entry."""
-        return self._spec.typename
+        return self.spec.typename
 
     @property
     def classname(self) -> str:
         """ROOT's class of the branch itself."""
-        return self._spec.classname
+        return self.spec.classname
 
     @property
     def interpretation(self) -> Interpretation:
         """How the baskets become arrays."""
-        interpretation = self._spec.interpretation
+        interpretation = self.spec.interpretation
         if isinstance(interpretation, AsGrouped):
             below = {branch.name: branch.interpretation for branch in self.branches}
             return AsGroup(f"AsGroup({self!r}, {below!r})", below)
@@ -161,17 +161,17 @@ class TBranch(HasBranches):
     @property
     def num_entries(self) -> int:
         """Number of entries in the branch."""
-        return self._spec.num_entries
+        return self.spec.num_entries
 
     @property
     def num_baskets(self) -> int:
         """Number of baskets, embedded ones included."""
-        return len(self._spec.baskets)
+        return len(self.spec.baskets)
 
     @property
     def entry_offsets(self) -> list[int]:
         """Entry numbers where the baskets begin, and the number of entries."""
-        offsets: list[int] = self._spec.baskets.edges.tolist()
+        offsets: list[int] = self.spec.baskets.edges.tolist()
         return offsets
 
     def basket_entry_start_stop(self, basket_num: int) -> tuple[int, int]:
@@ -217,7 +217,7 @@ class TBranch(HasBranches):
             If the store does not tell how long the keys are.
         """
         self._check_basket(basket_num)
-        table = self._spec.baskets
+        table = self.spec.baskets
         if table.key_bytes is None:
             raise UnsupportedError(
                 f"{self._file.file_path}: how long the keys of the baskets of "
@@ -235,12 +235,12 @@ class TBranch(HasBranches):
     @property
     def compressed_bytes(self) -> int:
         """Bytes on disk, keys included (``fZipBytes``)."""
-        return self._spec.compressed_bytes
+        return self.spec.compressed_bytes
 
     @property
     def uncompressed_bytes(self) -> int:
         """Bytes before compression, keys included (``fTotBytes``)."""
-        return self._spec.uncompressed_bytes
+        return self.spec.uncompressed_bytes
 
     @property
     def compression_ratio(self) -> float:
@@ -250,17 +250,17 @@ class TBranch(HasBranches):
     @cached_property
     def count_branch(self) -> TBranch | None:
         """The branch that holds the number of items of each entry, if there is one."""
-        relative = self._spec.count_branch
+        relative = self.spec.count_branch
         if relative is None:
             return None
         this: HasBranches = self.tree
         for text in relative.split("/"):
-            if text not in this._components:
+            if text not in this.components:
                 raise ReferenceStoreError(
                     f"{self._file.file_path}: the counter branch {relative!r} of "
                     f"{self.object_path!r} does not exist"
                 )
-            this = this._branch(text)
+            this = this.branch_at(text)
         return this if isinstance(this, TBranch) else None
 
     def interpreted(self, given: Interpretation | npt.DTypeLike) -> TBranch:
@@ -295,13 +295,13 @@ class TBranch(HasBranches):
             )
         other = TBranch(self._parent, self._text)
         try:
-            other._spec = msgspec.structs.replace(self._spec, interpretation=given)
+            other.spec = msgspec.structs.replace(self.spec, interpretation=given)
         except ValueError as err:
             raise DeserializationError(
                 f"branch {self.object_path!r}: {err}\nin file {self._file.file_path}"
             ) from err
         # Where the baskets are is found by the interpretation that the store has.
-        other.column = Column(self.object_path, other._spec, self.column.manifest, self._counter())
+        other.column = Column(self.object_path, other.spec, self.column.manifest, self._counter())
         return other
 
     def array(

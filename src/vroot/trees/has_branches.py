@@ -43,7 +43,7 @@ class HasBranches(Listing["TBranch"]):
 
     def __init__(self, file: OpenedFile, path: str) -> None:
         self._file = file
-        self._path = path
+        self.node_path = path
         self._made: dict[str, TBranch] = {}
 
     # --- the node itself
@@ -76,15 +76,15 @@ class HasBranches(Listing["TBranch"]):
     # --- branches
 
     @cached_property
-    def _components(self) -> list[str]:
-        return self._file.references.children(self._path)
+    def components(self) -> list[str]:
+        return self._file.references.children(self.node_path)
 
     @cached_property
     def _lookup(self) -> dict[str, str]:
         """From name to component, of the first branch with that name."""
-        return {component_name(text): text for text in reversed(self._components)}
+        return {component_name(text): text for text in reversed(self.components)}
 
-    def _branch(self, text: str) -> TBranch:
+    def branch_at(self, text: str) -> TBranch:
         branch = self._made.get(text)
         if branch is None:
             branch = self._made.setdefault(text, self._make_branch(text))
@@ -94,25 +94,25 @@ class HasBranches(Listing["TBranch"]):
         raise NotImplementedError
 
     @property
-    def _itself(self) -> list[tuple[str, TBranch]]:
+    def itself(self) -> list[tuple[str, TBranch]]:
         """Name and branch, if this is one."""
         return []
 
     @property
     def branches(self) -> list[TBranch]:
         """The branches directly under this one, in the order of the ROOT file."""
-        return [self._branch(text) for text in self._components]
+        return [self.branch_at(text) for text in self.components]
 
     @property
-    def _members(self) -> list[TBranch]:
+    def members(self) -> list[TBranch]:
         return self.branches
 
     def __len__(self) -> int:
-        return len(self._components)
+        return len(self.components)
 
-    def _directly(self, name: str) -> TBranch | None:
+    def directly(self, name: str) -> TBranch | None:
         text = self._lookup.get(name)
-        return None if text is None else self._branch(text)
+        return None if text is None else self.branch_at(text)
 
     # --- listings
 
@@ -196,7 +196,7 @@ class HasBranches(Listing["TBranch"]):
 
         out.write(line(("name", "typename", "interpretation")) + "\n")
         out.write("-+-".join("-" * width for width in widths) + "\n")
-        for name, branch in self._itself:
+        for name, branch in self.itself:
             out.write(line((name, branch.typename, repr(branch.interpretation))) + "\n")
         for name, branch in self.iteritems(
             filter_name=filter_name,
@@ -422,7 +422,7 @@ class HasBranches(Listing["TBranch"]):
         list of int
             In ascending order; ``[0]`` if no branch has baskets.
         """
-        branches = [branch for _, branch in self._itself]
+        branches = [branch for _, branch in self.itself]
         branches += self.itervalues(
             filter_name=filter_name,
             filter_typename=filter_typename,

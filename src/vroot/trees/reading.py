@@ -139,7 +139,7 @@ def leaves_of(branch: TBranch) -> list[TBranch]:
     list of TBranch
         The branch itself, or, if it only groups others, theirs.
     """
-    if not isinstance(branch._spec.interpretation, AsGrouped):
+    if not isinstance(branch.spec.interpretation, AsGrouped):
         return [branch]
     return [leaf for child in _children_of(branch).values() for leaf in leaves_of(child)]
 
@@ -205,7 +205,7 @@ def _only_columns(selection: Selection, options: Options) -> dict[str, TBranch]:
         return {}
     columns: dict[str, TBranch] = {}
     for name, each in selection.chosen:
-        if isinstance(each, Computed) or isinstance(each._spec.interpretation, AsGrouped):
+        if isinstance(each, Computed) or isinstance(each.spec.interpretation, AsGrouped):
             return {}
         columns[name] = each
     return columns
@@ -231,7 +231,7 @@ def _select(
 
 
 def _is_jagged(branch: TBranch) -> bool:
-    interpretation = branch._spec.interpretation
+    interpretation = branch.spec.interpretation
     return isinstance(interpretation, AsJagged) or interpretation == AsBits(jagged=True)
 
 
@@ -270,7 +270,7 @@ def read_columns_of(
     fetch = partial(file.fetcher.fetch, executor=options.executor, even_closed=options.even_closed)
     data = read_columns([leaf.column for leaf in missing.values()], *entries, fetch, cache)
     for (path, leaf), values in zip(missing.items(), data, strict=True):
-        kind = leaf._spec.interpretation
+        kind = leaf.spec.interpretation
         try:
             array = (
                 to_layout(kind, values)
@@ -297,8 +297,8 @@ def _leaves_by_path(branches: Sequence[TBranch], library: LibraryName) -> dict[s
     """
     leaves: dict[str, TBranch] = {}
     for leaf in (leaf for branch in branches for leaf in leaves_of(branch)):
-        given = leaf._spec.interpretation
-        known = leaves.setdefault(leaf._path, leaf)._spec.interpretation
+        given = leaf.spec.interpretation
+        known = leaves.setdefault(leaf.node_path, leaf).spec.interpretation
         if known is not given and known != given:
             raise ValueError(
                 f"branch {leaf.object_path!r} cannot be read with several interpretations at once: "
@@ -318,7 +318,7 @@ def _leaves_by_path(branches: Sequence[TBranch], library: LibraryName) -> dict[s
 
 
 def _in_place(branch: TBranch) -> bool:
-    return isinstance(branch._spec.interpretation, AsDtypeInPlace)
+    return isinstance(branch.spec.interpretation, AsDtypeInPlace)
 
 
 def _array_of(branch: TBranch, arrays: Mapping[str, Any], options: Options) -> Any:
@@ -326,8 +326,8 @@ def _array_of(branch: TBranch, arrays: Mapping[str, Any], options: Options) -> A
 
     No closure calls itself here: it would hold the arrays until the next garbage collection.
     """
-    if not isinstance(branch._spec.interpretation, AsGrouped):
-        return _documented(arrays[branch._path], branch, bool(options.ak_add_doc))
+    if not isinstance(branch.spec.interpretation, AsGrouped):
+        return _documented(arrays[branch.node_path], branch, bool(options.ak_add_doc))
     children = _children_of(branch)
     named = [(name, _array_of(child, arrays, options)) for name, child in children.items()]
     jagged = [_is_jagged(child) for child in children.values()]
@@ -351,7 +351,7 @@ def _cached(
 
 def _cache_key(branch: TBranch, entries: tuple[int, int], options: Options) -> str:
     start, stop = entries
-    interpretation = branch._spec.interpretation
+    interpretation = branch.spec.interpretation
     return f"{branch.cache_key}:{interpretation!r}:{start}-{stop}:{options.library}"
 
 

@@ -50,10 +50,10 @@ def select(
     scope = _scope(tree, aliases, language)
     if expressions is not None:
         chosen = scope.choose(expressions)
-    elif tree._itself and not tree._components:
-        chosen = tree._itself
+    elif tree.itself and not tree.components:
+        chosen = tree.itself
         # As in uproot: it is read from its parent, so a cut may use the branches beside it.
-        of = tree._itself[0][1].parent
+        of = tree.itself[0][1].parent
         scope = _scope(of, aliases, language)
     else:
         chosen = _choose(tree, filters)
@@ -91,8 +91,8 @@ def steps(
         return
     step = regularize_step(step_size, lambda size: entries_for(size, selection, entries))
     # As in uproot, where a branch without others in it is read as a part of what it is in.
-    alone = tree._itself and not tree._components
-    source = tree._itself[0][1].parent if alone else tree
+    alone = tree.itself and not tree.components
+    source = tree.itself[0][1].parent if alone else tree
     cache = BasketCache()
     for start in range(*entries, step):
         part = (start, min(start + step, entries[1]))
@@ -118,7 +118,7 @@ def entries_for(target_bytes: int, selection: Selection, entries: tuple[int, int
         Entries, at least 1.
     """
     tables = {
-        leaf._path: leaf._spec.baskets
+        leaf.node_path: leaf.spec.baskets
         for each in selection.wanted
         for branch in branches_of(each)
         for leaf in leaves_of(branch)
@@ -131,7 +131,7 @@ def _scope(
 ) -> Expressions[TBranch]:
     """What names in expressions mean here."""
     return Expressions(
-        lambda name: tree._find(name.removeprefix("/"), recursive=not name.startswith("/")),
+        lambda name: tree.find(name.removeprefix("/"), recursive=not name.startswith("/")),
         tree.keys,
         tree.tree.aliases | checked_aliases(aliases),
         regularize_language(language),
@@ -157,12 +157,12 @@ def _choose(
 
 
 def _is_unknown(branch: TBranch) -> bool:
-    interpretation = branch._spec.interpretation
+    interpretation = branch.spec.interpretation
     return isinstance(interpretation, Unsupported) and not interpretation.in_arrays
 
 
 def _is_grouped(branch: TBranch) -> bool:
-    return isinstance(branch._spec.interpretation, AsGrouped)
+    return isinstance(branch.spec.interpretation, AsGrouped)
 
 
 def _without_doubles(matched: list[tuple[str, TBranch]]) -> list[tuple[str, TBranch]]:
@@ -176,20 +176,20 @@ def _without_doubles(matched: list[tuple[str, TBranch]]) -> list[tuple[str, TBra
         for name, branch in matched
         if not _is_unknown(branch) and not _is_grouped(branch)
     ]
-    paths = {branch._path for _, branch in regular}
+    paths = {branch.node_path for _, branch in regular}
     groups: list[tuple[str, TBranch]] = []
     hidden: set[str] = set()
     for name, branch in matched:
         if not _is_grouped(branch) or any(_is_unknown(child) for child in branch.branches):
             continue
-        leaves = {leaf._path for leaf in leaves_of(branch) if not _is_unknown(leaf)}
+        leaves = {leaf.node_path for leaf in leaves_of(branch) if not _is_unknown(leaf)}
         found = leaves & paths
         if not leaves or found != leaves:
             hidden |= found
             groups.append((name, branch))
-    above = {f"{branch._path}/" for _, branch in groups}
-    return [(name, branch) for name, branch in regular if branch._path not in hidden] + [
+    above = {f"{branch.node_path}/" for _, branch in groups}
+    return [(name, branch) for name, branch in regular if branch.node_path not in hidden] + [
         (name, branch)
         for name, branch in groups
-        if not any(branch._path.startswith(path) for path in above)
+        if not any(branch.node_path.startswith(path) for path in above)
     ]

@@ -30,17 +30,17 @@ class TTree(HasBranches):
     def __init__(self, parent: OpenedDirectory, path: str, spec: TreeSpec) -> None:
         super().__init__(parent.file, path)
         self._parent = parent
-        self._spec = spec
+        self.spec = spec
 
     def __repr__(self) -> str:
         branches = f" ({len(self)} branches)" if len(self) else ""
         return f"<TTree {self.name!r}{branches} at 0x{id(self):012x}>"
 
     def _repr_html_(self) -> str:
-        return branches_html(self, self._spec)
+        return branches_html(self, self.spec)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (TTree, (self._parent, self._path, self._spec))
+        return (TTree, (self._parent, self.node_path, self.spec))
 
     def _make_branch(self, text: str) -> TBranch:
         return TBranch(self, text)
@@ -58,7 +58,7 @@ class TTree(HasBranches):
     @cached_property
     def object_path(self) -> str:
         """Path in the ROOT file, with its cycle."""
-        return f"{self._parent.object_path}{self.name};{self._spec.cycle}"
+        return f"{self._parent.object_path}{self.name};{self.spec.cycle}"
 
     @property
     def cache_key(self) -> str:
@@ -68,37 +68,37 @@ class TTree(HasBranches):
     @property
     def name(self) -> str:
         """Name of the tree."""
-        return self._spec.name
+        return self.spec.name
 
     @property
     def title(self) -> str:
         """Title of the tree."""
-        return self._spec.title
+        return self.spec.title
 
     @property
     def classname(self) -> str:
         """ROOT's class: TTree or one that is derived from it."""
-        return self._spec.classname
+        return self.spec.classname
 
     @property
     def num_entries(self) -> int:
         """Number of entries."""
-        return self._spec.num_entries
+        return self.spec.num_entries
 
     @property
     def aliases(self) -> dict[str, str]:
         """Named expressions that the tree carries."""
-        return dict(self._spec.aliases)
+        return dict(self.spec.aliases)
 
     @property
     def compressed_bytes(self) -> int:
         """Bytes on disk, keys included (``fZipBytes``)."""
-        return self._spec.compressed_bytes
+        return self.spec.compressed_bytes
 
     @property
     def uncompressed_bytes(self) -> int:
         """Bytes before compression, keys included (``fTotBytes``)."""
-        return self._spec.uncompressed_bytes
+        return self.spec.uncompressed_bytes
 
     @property
     def compression_ratio(self) -> float:

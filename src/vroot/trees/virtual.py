@@ -53,10 +53,10 @@ class _Column:
     def counter(self) -> str | None:
         """Path of the branch that counts the items of its lists, if there is a plain one."""
         branch = self.branch
-        if not isinstance(branch._spec.interpretation, AsJagged):
+        if not isinstance(branch.spec.interpretation, AsJagged):
             return None
         counter = branch.count_branch
-        kind = None if counter is None else counter._spec.interpretation
+        kind = None if counter is None else counter.spec.interpretation
         if counter is None or not isinstance(kind, AsDtype) or kind.inner_shape:
             return None
         return counter.object_path if kind.numpy_dtype.kind in "iu" else None
@@ -134,7 +134,7 @@ def virtual_branches(
 def _in_order(selection: Selection) -> dict[str, TBranch]:
     """The branches by name; those that group others are not behind the others, as in uproot."""
     branches = {name: each for name, each in selection.chosen if not isinstance(each, Computed)}
-    if not any(isinstance(each._spec.interpretation, AsGrouped) for each in branches.values()):
+    if not any(isinstance(each.spec.interpretation, AsGrouped) for each in branches.values()):
         return branches
     return {
         name: branches[name] for name in selection.of.iterkeys(full_paths=False) if name in branches

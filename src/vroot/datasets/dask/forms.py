@@ -112,7 +112,7 @@ def record_form(
 
     names = {"__doc__": "title"} if ak_add_doc is True else dict(ak_add_doc or {})
     if isinstance(tree, HasFields):
-        form, _ = tree._form(keys, ak_add_doc=False)
+        form, _ = tree.form_for(keys, ak_add_doc=False)
         forms = [_with_parameters(form.content(name), tree[name], names) for name in form.fields]
         keys, title = form.fields, tree.description
     else:
@@ -247,7 +247,7 @@ class Columns:
     ) -> ak.Array:
         fields = tree.keys() if self.fields is None else self.fields
         wanted = set(columns)
-        form, _ = tree._form([key for key in fields if key.partition(".")[0] in wanted], False)
+        form, _ = tree.form_for([key for key in fields if key.partition(".")[0] in wanted], False)
         return tree.ntuple.read(form, entries, executor=executor)
 
 

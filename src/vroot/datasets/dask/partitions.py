@@ -168,7 +168,7 @@ def keys_of(tree: Tree, wanted: KeyFilter, only: TBranch | None = None) -> list[
             full_paths=True,
             ignore_duplicates=True,
         )
-        return tree._with_subfields(matched)
+        return tree.with_subfields(matched)
 
     def accepts(branch: TBranch) -> bool:
         return (only is None or branch is only) and (
@@ -187,7 +187,7 @@ def keys_of(tree: Tree, wanted: KeyFilter, only: TBranch | None = None) -> list[
 
 
 def _has_form(branch: TBranch) -> bool:
-    interpretation = branch._spec.interpretation
+    interpretation = branch.spec.interpretation
     if isinstance(interpretation, AsGrouped):
         return all(_has_form(child) for child in branch.branches)
     return not isinstance(interpretation, Unsupported) or interpretation.in_arrays
@@ -257,7 +257,7 @@ def without_doubles(tree: Tree, keys: list[str], *, full_paths: bool) -> list[st
     dropped: set[str] = set()
     for key in keys:
         branch = tree[key]
-        if not isinstance(branch._spec.interpretation, AsGrouped):
+        if not isinstance(branch.spec.interpretation, AsGrouped):
             continue
         prefix = f"{key}/" if full_paths else ""
         below = {prefix + name for name in branch.keys(full_paths=full_paths)}
@@ -309,10 +309,10 @@ def _step_entries(tree: Tree, keys: Sequence[str], step_size: int | str) -> int:
 
 def _entries_for(tree: Tree, keys: Sequence[str], target_bytes: int) -> int:
     if isinstance(tree, HasFields):
-        form, _ = tree._form(list(keys), False)
+        form, _ = tree.form_for(list(keys), False)
         total = tree.ntuple.form_bytes(form, (0, tree.num_entries))
         return max(1, round(target_bytes * tree.num_entries / total)) if total else 1
-    tables = {tree[key]._path: tree[key]._spec.baskets for key in keys}
+    tables = {tree[key].node_path: tree[key].spec.baskets for key in keys}
     return entries_of_step(tables.values(), target_bytes, 0, tree.num_entries)
 
 
