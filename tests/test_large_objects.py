@@ -104,7 +104,7 @@ def test_a_large_histogram_is_pickled_whole(references: dict[str, Any]) -> None:
     again = pickle.loads(pickle.dumps(found))  # noqa: S301
     assert np.array_equal(again.values(), found.values())
     with pytest.raises(ValueError, match="read-only"):
-        found.member("fSumw2")._value[0] = 1
+        found.member("fSumw2").plain_value[0] = 1
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ _NTUPLE = "vroot.ntuples.ntuple:RNTuple"
 #: the module alone. Under "" is what the package itself has under these names only.
 NAMES: Mapping[str, Mapping[str, str]] = {
     "": {
-        "AsDtypeInPlace": "vroot.metadata.in_place:AsDtypeInPlace",
+        "AsDtypeInPlace": "vroot.metadata.flat:AsDtypeInPlace",
         "AsGrouped": f"{_INTERPRETATIONS}:AsGrouped",
         "AsObjects": f"{_INTERPRETATIONS}:AsObjects",
         "AsStridedObjects": f"{_INTERPRETATIONS}:AsStridedObjects",
@@ -125,7 +125,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "interpretation.jagged": {"AsJagged": f"{_INTERPRETATIONS}:AsJagged"},
     "interpretation.numerical": {
         "Numerical": f"{_INTERPRETATIONS}:Numerical",
-        "AsDtypeInPlace": "vroot.metadata.in_place:AsDtypeInPlace",
+        "AsDtypeInPlace": "vroot.metadata.flat:AsDtypeInPlace",
         **_all_in(_INTERPRETATIONS, ("AsDouble32", "AsDtype", "AsFloat16")),
     },
     "interpretation.objects": {

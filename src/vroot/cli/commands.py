@@ -409,7 +409,7 @@ def _objects(
 
 
 def _columns(
-    tree: HasBranches | HasFields, *, recursive: bool
+    tree: HasBranches[Any] | HasFields[Any], *, recursive: bool
 ) -> Iterator[tuple[str, TBranch | RField]]:
     """Give the branches or fields of something; one that has none stands for itself."""
     if isinstance(tree, TBranch | RField) and not len(tree):
@@ -418,7 +418,7 @@ def _columns(
         yield from tree.iteritems(recursive=recursive)
 
 
-def _tree(item: object, refs: str) -> HasBranches | HasFields:
+def _tree(item: object, refs: str) -> HasBranches[Any] | HasFields[Any]:
     if not isinstance(item, HasBranches | HasFields):
         raise UnsupportedError(
             f"{refs} is a {type(item).__name__}, not a tree or branch, nor an RNTuple or field"
@@ -468,7 +468,7 @@ def _head(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _names(tree: HasBranches | HasFields, args: argparse.Namespace) -> list[str] | None:
+def _names(tree: HasBranches[Any] | HasFields[Any], args: argparse.Namespace) -> list[str] | None:
     """Give the names that were asked for, or that a pattern accepts; None for all."""
     if not args.branches:
         return None
@@ -498,14 +498,14 @@ def _is_expression(text: str) -> bool:
 
 
 def _read(
-    tree: HasBranches | HasFields, names: Sequence[str], entries: range
+    tree: HasBranches[Any] | HasFields[Any], names: Sequence[str], entries: range
 ) -> dict[str, list[Any]]:
     """Read entries of the named branches, in one call."""
     arrays = tree.arrays(names, entry_start=entries.start, entry_stop=entries.stop, how=dict)
     return {name: array.tolist() for name, array in arrays.items()}
 
 
-def _read_all(tree: HasBranches | HasFields, entries: range) -> dict[str, list[Any]]:
+def _read_all(tree: HasBranches[Any] | HasFields[Any], entries: range) -> dict[str, list[Any]]:
     """Read entries of all branches that can be read, and tell of those that cannot."""
     if isinstance(tree, HasFields):
         return _read(tree, [name for name, _ in _columns(tree, recursive=False)], entries)

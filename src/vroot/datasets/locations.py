@@ -22,7 +22,7 @@ from vroot.trees.has_branches import HasBranches
 
 __all__ = ["FileSteps", "Files", "Tree", "open_tree", "regularize_file_steps", "regularize_files"]
 
-Tree: TypeAlias = HasBranches | HasFields
+Tree: TypeAlias = HasBranches[Any] | HasFields[Any]
 Files: TypeAlias = Any  # str, Path, mapping, tree, or an iterable of these, as uproot takes them
 
 GLOB = re.compile(r"[*?\[\]{}]")

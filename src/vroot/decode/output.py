@@ -14,7 +14,7 @@ from vroot.decode.join import join_buffers
 from vroot.decode.offsets import Offsets, SharedOffsets
 from vroot.metadata.dtypes import split_dtype
 from vroot.metadata.entry_ranges import BasketRange
-from vroot.metadata.in_place import AsDtypeInPlace
+from vroot.metadata.flat import AsDtypeInPlace
 from vroot.metadata.interpretations import (
     AsBits,
     AsDtype,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from vroot.exceptions import KeyInFileError, ReferenceStoreError, UnsupportedError
 from vroot.format.nodes import Heading
@@ -17,11 +17,9 @@ from vroot.ntuples.has_fields import HasFields
 from vroot.ntuples.ntuple import RNTuple
 from vroot.objects.data import decode_object
 from vroot.objects.payload import read_payload
+from vroot.read.opened import OpenedFile
 from vroot.trees.has_branches import HasBranches
 from vroot.trees.tree import TTree
-
-if TYPE_CHECKING:
-    from vroot.files.file import File
 
 __all__ = ["Directory", "Unreadable"]
 
@@ -66,7 +64,7 @@ class Directory(Closes, Mapping[str, Any]):
         Names of the directories from the file down to this one.
     """
 
-    def __init__(self, file: File | None, path: str, names: tuple[str, ...]) -> None:
+    def __init__(self, file: OpenedFile | None, path: str, names: tuple[str, ...]) -> None:
         self._opened = file
         self.node_path = path
         self._names = names
@@ -76,7 +74,7 @@ class Directory(Closes, Mapping[str, Any]):
 
     def _repr_html_(self) -> str:
         return folding_table(
-            self.file_path if self is self.file else self.object_path,
+            self.object_path if self.path else self.file_path,
             [count_text(len(self._keys), "object")],
             ("name", "class", "title", "entries"),
             self._html_rows(),
@@ -92,7 +90,7 @@ class Directory(Closes, Mapping[str, Any]):
         return (Directory, (self._opened, self.node_path, self._names))
 
     @property
-    def file(self) -> File:
+    def file(self) -> OpenedFile:
         """The opened store."""
         if self._opened is None:
             raise NotImplementedError
@@ -143,6 +141,7 @@ class Directory(Closes, Mapping[str, Any]):
         return found
 
     def get_key(self, key: _Key) -> Any:
+        """Give the object of a key, from the cache if it is there."""
         cache = self.file.object_cache
         if cache is None:
             return self._make(key)
@@ -199,6 +198,7 @@ class Directory(Closes, Mapping[str, Any]):
     def walk(
         self, *, recursive: bool, cycle: bool, prefix: str = ""
     ) -> Iterator[tuple[str, str, Directory, _Key]]:
+        """Iterate over shown names, names without cycles, directories and keys."""
         for key in self._keys:
             name = prefix + key.name(cycle=cycle)
             yield name, prefix + key.name(cycle=False), self, key
@@ -367,6 +367,7 @@ class Directory(Closes, Mapping[str, Any]):
         return self.find_key(where).heading.classname
 
     def find_key(self, where: str) -> _Key:
+        """Give the key that a name, with or without a path and a cycle, means."""
         head, slash, item = where.strip("/").rpartition("/")
         if slash:
             directory = self[head]

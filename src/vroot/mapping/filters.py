@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-__all__ = ["Filter", "no_filter", "regularize_filter"]
+__all__ = ["Filter", "no_filter", "one_of", "regularize_filter"]
 
 Filter: TypeAlias = str | Callable[[str], bool] | Iterable[Any] | None
 
@@ -73,3 +73,12 @@ def _string_filter(given: str) -> Callable[[str], bool]:
     if any(wildcard in given for wildcard in "*?["):
         return lambda name: fnmatch.fnmatchcase(name, given)
     return lambda name: name == given
+
+
+def one_of(expressions: str | Sequence[str] | None, filter_name: Filter) -> Filter:
+    """Give the names that are asked for, by either of two parameters."""
+    if expressions is None:
+        return filter_name
+    if filter_name is not None and filter_name is not no_filter:
+        raise ValueError("expressions are the same as filter_name: give only one of them")
+    return expressions

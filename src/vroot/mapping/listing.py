@@ -15,7 +15,7 @@ from vroot.exceptions import KeyInFileError
 from vroot.mapping.filters import Filter, no_filter, regularize_filter
 from vroot.read.opened import OpenedFile
 
-__all__ = ["Closes", "Listing"]
+__all__ = ["Closes", "Listed", "Listing"]
 
 
 class Listed(Protocol):
@@ -31,13 +31,21 @@ class Listed(Protocol):
         """C++ type of an entry."""
         ...
 
-    def directly(self, name: str) -> Any: ...
+    def directly(self, name: str) -> Any:
+        """Give the first member of a name."""
+        ...
 
-    def find(self, path: str, *, recursive: bool) -> Any: ...
+    def find(self, path: str, *, recursive: bool) -> Any:
+        """Give what a name or path means, or None."""
+        ...
 
-    def find_below(self, name: str) -> Any: ...
+    def find_below(self, name: str) -> Any:
+        """Give the first of a name at any depth, or None."""
+        ...
 
-    def walk(self, *, recursive: bool, prefix: str = "") -> Iterator[tuple[str, Any]]: ...
+    def walk(self, *, recursive: bool, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """Iterate over all names and members."""
+        ...
 
 
 T = TypeVar("T", bound=Listed)
@@ -152,6 +160,7 @@ class Listing(Closes, Mapping[str, T]):
         return where
 
     def find(self, path: str, *, recursive: bool) -> T | None:
+        """Give what a name or path means, or None."""
         found = self.directly(path)
         if found is not None:
             return found
@@ -164,6 +173,7 @@ class Listing(Closes, Mapping[str, T]):
         return self.find_below(path) if recursive else None
 
     def find_below(self, name: str) -> T | None:
+        """Give the first member of a name at any depth, or None."""
         for member in self.members:
             found: T | None = member.directly(name)
             if found is None:  # not "or": what has no members is false
@@ -207,6 +217,7 @@ class Listing(Closes, Mapping[str, T]):
             yield shown, member
 
     def walk(self, *, recursive: bool, prefix: str = "") -> Iterator[tuple[str, T]]:
+        """Iterate over the paths and members, in the order of the ROOT file."""
         for member in self.listed:
             path = prefix + member.name
             yield path, member

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 import numpy as np
 
 from vroot.metadata.dtypes import MAX_ITEMSIZE_BYTES, check_dtype, split_dtype
+from vroot.metadata.flat import AsDtype
 from vroot.metadata.interpretation_base import Base
-
-if TYPE_CHECKING:
-    from vroot.metadata.in_place import AsDtypeInPlace
 
 __all__ = [
     "AsBits",
@@ -34,78 +32,6 @@ __all__ = [
 ]
 
 MAX_DIMENSIONS = 32
-
-
-class AsDtype(Base, omit_defaults=True, tag_field="kind", tag="flat"):
-    """Numbers, fixed-size arrays of numbers, or packed structs of them, one item an entry.
-
-    Parameters
-    ----------
-    from_dtype : numpy.dtype
-        Layout of one entry in a basket: big-endian, with its fixed shape and its fields; or what
-        `numpy.dtype` takes for one.
-    to_dtype : numpy.dtype, optional
-        Layout of one entry in memory; the native equivalent of `from_dtype` if not given.
-    """
-
-    from_dtype: np.dtype
-    to_dtype: np.dtype | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse what is not plain numbers, or has no or an absurd size."""
-        for name in ("from_dtype", "to_dtype"):
-            given = getattr(self, name)
-            # As in uproot, ">f4" does for a dtype.
-            if given is not None and not isinstance(given, np.dtype):
-                msgspec.structs.force_setattr(self, name, np.dtype(given))
-        check_dtype(self.from_dtype)
-        if self.to_dtype is not None:
-            check_dtype(self.to_dtype)
-            if self.to_dtype != self.to_dtype.newbyteorder("="):
-                raise ValueError(f"{self.to_dtype} is not in this machine's byte order")
-            base, shape = split_dtype(self.to_dtype)
-            if shape != self.inner_shape or base.names != split_dtype(self.from_dtype)[0].names:
-                raise ValueError(
-                    f"the shapes or the fields of {self.from_dtype} and {self.to_dtype} differ"
-                )
-
-    # NumPy takes None for the dtype of floats: the fields must not be compared one by one.
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, AsDtype)
-            and type(other) is type(self)
-            and self.from_dtype == other.from_dtype
-            and self.numpy_dtype == other.numpy_dtype
-        )
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.from_dtype, self.numpy_dtype))
-
-    def __repr__(self) -> str:
-        if self.to_dtype is None:
-            return f"AsDtype({str(self.from_dtype)!r})"
-        return f"AsDtype({str(self.from_dtype)!r}, {str(self.to_dtype)!r})"
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one entry in a basket, all dimensions and fields included."""
-        return self.from_dtype.itemsize
-
-    @property
-    def inner_shape(self) -> tuple[int, ...]:
-        """Fixed shape of one entry, ``()`` for a scalar."""
-        return split_dtype(self.from_dtype)[1]
-
-    @property
-    def numpy_dtype(self) -> np.dtype[Any]:
-        """Native dtype of one entry in memory, with its shape."""
-        return self.from_dtype.newbyteorder("=") if self.to_dtype is None else self.to_dtype
-
-    def inplace(self, array: np.ndarray[Any, np.dtype[Any]]) -> AsDtypeInPlace:
-        """Give an interpretation that fills an array of yours, see `AsDtypeInPlace`."""
-        from vroot.metadata.in_place import AsDtypeInPlace  # noqa: PLC0415  # it is made of this class
-
-        return AsDtypeInPlace(self.from_dtype, to_fill=array)
 
 
 class _Packed(Base, omit_defaults=True):

@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterable, MutableMapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from vroot.arrays.caches import copied
 from vroot.arrays.virtual import LazyBuffers
+from vroot.ntuples.protocols import NTuple
 from vroot.read.pages import read_buffers
-
-if TYPE_CHECKING:
-    from vroot.ntuples.ntuple import RNTuple
 
 __all__ = ["Accessed", "Buffers", "virtual_buffers"]
 
@@ -61,7 +59,7 @@ class Buffers:
         Whether to read although the file is closed.
     """
 
-    ntuple: RNTuple
+    ntuple: NTuple
     entries: tuple[int, int]
     executor: Executor | None = None
     array_cache: MutableMapping[str, Any] | None = None

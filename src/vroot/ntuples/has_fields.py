@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
 
 from vroot.arrays.caches import ArrayCache, regularize_array_cache
 from vroot.arrays.libraries import How, regularize_library
@@ -16,35 +16,39 @@ from vroot.arrays.plain import group_fields, member_of, to_plain
 from vroot.arrays.virtual import check_virtual
 from vroot.exceptions import UnsupportedError
 from vroot.expressions.language import python_language
-from vroot.mapping.filters import Filter, no_filter
+from vroot.mapping.filters import Filter, one_of
 from vroot.mapping.html import fields_html
 from vroot.mapping.listing import Listing
 from vroot.metadata.entry_ranges import regularize_entry_range
+from vroot.ntuples.protocols import Field, NTuple
 from vroot.read.opened import OpenedFile
 from vroot.read.steps import Report, bytes_of_size, regularize_step
 
 if TYPE_CHECKING:
     import awkward as ak
 
-    from vroot.ntuples.ntuple import RField, RNTuple
 
 __all__ = ["HasFields"]
 
-FieldFilter: TypeAlias = Callable[["RField"], bool] | None
+FieldFilter: TypeAlias = Callable[[Field], bool] | None
 
 
-class HasFields(Listing["RField"]):
+#: The class of the fields.
+F = TypeVar("F", bound=Field)
+
+
+class HasFields(Listing[F]):
     """What RNTuples and fields have in common: they are mappings of fields."""
 
     _separator = "."
 
     @property
-    def ntuple(self) -> RNTuple:
+    def ntuple(self) -> NTuple:
         """The RNTuple that this is or belongs to."""
         raise NotImplementedError
 
     @property
-    def fields(self) -> list[RField]:
+    def fields(self) -> list[F]:
         """The fields directly under this one, in the order of the ROOT file."""
         raise NotImplementedError
 
@@ -81,19 +85,22 @@ class HasFields(Listing["RField"]):
         return self.ntuple.object_path
 
     @property
-    def members(self) -> list[RField]:
+    def members(self) -> list[F]:
+        """The fields directly in this one."""
         return self.fields
 
     @property
-    def listed(self) -> list[RField]:
+    def listed(self) -> list[F]:
+        """The members that listings name."""
         # What is in a variant has no name of its own: it is read with the variant.
         return [field for field in self.fields if not field.in_variant]
 
     @cached_property
-    def _lookup(self) -> dict[str, RField]:
+    def _lookup(self) -> dict[str, F]:
         return {field.name: field for field in self.fields}
 
-    def directly(self, name: str) -> RField | None:
+    def directly(self, name: str) -> F | None:
+        """Give the first field of a name."""
         return self._lookup.get(name)
 
     def _path_of(self, where: str) -> str:
@@ -111,7 +118,7 @@ class HasFields(Listing["RField"]):
         full_paths: bool = True,
         ignore_duplicates: bool = False,
         filter_branch: FieldFilter = None,
-    ) -> Iterator[tuple[str, RField]]:
+    ) -> Iterator[tuple[str, F]]:
         """Iterate over names and fields, in uproot's order.
 
         Parameters
@@ -258,6 +265,7 @@ class HasFields(Listing["RField"]):
     def form_for(
         self, keys: list[str], ak_add_doc: bool | dict[str, str]
     ) -> tuple[ak.forms.RecordForm, list[str] | None]:
+        """Give the form of some fields, and the names that lead into it; see `to_akform`."""
         raise NotImplementedError
 
     def arrays(
@@ -338,7 +346,7 @@ class HasFields(Listing["RField"]):
         refuse(
             cut=cut, aliases=aliases, language=language, backend=backend, interpreter=interpreter
         )
-        filter_name = _one_of(expressions, filter_name)
+        filter_name = one_of(expressions, filter_name)
         name = regularize_library(library)
         start, stop = regularize_entry_range(self.num_entries, entry_start, entry_stop)
         form, path = self.to_akform(
@@ -403,7 +411,7 @@ class HasFields(Listing["RField"]):
             One step.
         """
         filters: dict[str, Any] = {
-            "filter_name": _one_of(expressions, filter_name),
+            "filter_name": one_of(expressions, filter_name),
             "filter_typename": filter_typename,
             "filter_field": filter_field,
             "filter_branch": filter_branch,
@@ -463,7 +471,7 @@ class HasFields(Listing["RField"]):
         refuse(cut=cut, aliases=aliases, language=language)
         entries = regularize_entry_range(self.num_entries, entry_start, entry_stop)
         form, _ = self.to_akform(
-            filter_name=_one_of(expressions, filter_name),
+            filter_name=one_of(expressions, filter_name),
             filter_typename=filter_typename,
             filter_field=filter_field,
             filter_branch=filter_branch,
@@ -486,12 +494,3 @@ def refuse(**options: Any) -> None:
         is_default = value == "cpu" if name in ("backend", "interpreter") else value is None
         if not is_default and value is not python_language:
             raise UnsupportedError(f"{name}={value!r} is not supported for RNTuples")
-
-
-def _one_of(expressions: str | Sequence[str] | None, filter_name: Filter) -> Filter:
-    """Give the names that are asked for, by either of two parameters."""
-    if expressions is None:
-        return filter_name
-    if filter_name is not None and filter_name is not no_filter:
-        raise ValueError("expressions are the same as filter_name: give only one of them")
-    return expressions

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["HasFields", "RField", "RNTuple"]
 
 
-class RNTuple(HasFields):
+class RNTuple(HasFields["RField"]):
     """An RNTuple of an opened store: a mapping of names to fields.
 
     Parameters
@@ -116,6 +116,7 @@ class RNTuple(HasFields):
 
     @cached_property
     def schema(self) -> NTupleSchema:
+        """Its fields and columns, checked."""
         with self.located():
             schema = NTupleSchema(self.spec.data)
             if schema.edges[-1] != self.spec.num_entries:
@@ -127,6 +128,7 @@ class RNTuple(HasFields):
 
     @cached_property
     def field_names(self) -> FieldNames:
+        """Names and ancestors of its fields."""
         with self.located():
             return FieldNames(self.schema)
 
@@ -144,6 +146,8 @@ class RNTuple(HasFields):
     # --- reading
 
     def form_builder(self, selection: Selection, ak_add_doc: bool | dict[str, str]) -> FormBuilder:
+        """Make what builds the forms of a selection of fields."""
+
         def parameters(i: int) -> dict[str, Any] | None:
             return self.all_fields[i].form_parameters(ak_add_doc)
 
@@ -152,6 +156,7 @@ class RNTuple(HasFields):
     def form_for(
         self, keys: list[str], ak_add_doc: bool | dict[str, str]
     ) -> tuple[ak.forms.RecordForm, list[str] | None]:
+        """Give the form of some fields, and the names that lead into it; see `to_akform`."""
         import awkward as ak
 
         selection = Selection(keys)
@@ -263,6 +268,7 @@ class RNTuple(HasFields):
         return total
 
     def manifest(self, column: int) -> Manifest:
+        """Give where the pages of a column are."""
         if column not in self._manifests:
             path = column_path(self.node_path, column)
             self._manifests[column] = self.file.references.manifest(
@@ -281,7 +287,7 @@ class RNTuple(HasFields):
             ) from err
 
 
-class RField(HasFields):
+class RField(HasFields["RField"]):
     """A field of an RNTuple: a mapping of names to the fields in it.
 
     Parameters
@@ -348,7 +354,7 @@ class RField(HasFields):
         return self._ntuple.field_names.in_variant[self._id]
 
     @property
-    def parent(self) -> HasFields:
+    def parent(self) -> HasFields[Any]:
         """The field that it is in, or the RNTuple."""
         parent = self._ntuple.schema.fields[self._id].parent
         return self._ntuple if parent is None else self._ntuple.all_fields[parent]
@@ -383,6 +389,7 @@ class RField(HasFields):
     def form_for(
         self, keys: list[str], ak_add_doc: bool | dict[str, str]
     ) -> tuple[ak.forms.RecordForm, list[str] | None]:
+        """Give the form of some fields, and the names that lead into it; see `to_akform`."""
         import awkward as ak
 
         if self.path is None:

@@ -230,6 +230,7 @@ class Object:
         return self.is_itself(cls) or bool(self.base(*cls))
 
     def is_itself(self, classes: tuple[str | type, ...]) -> bool:
+        """Whether its own class is one of these, whatever it inherits from."""
         names = {regularize_classname(name) for name in classes if isinstance(name, str)}
         types = tuple(kind for kind in classes if not isinstance(kind, str))
         return isinstance(self, types) or self._classname in names

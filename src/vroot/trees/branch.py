@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -36,13 +36,10 @@ from vroot.read.columns import Column
 from vroot.trees.has_branches import HasBranches
 from vroot.trees.reading import AddDoc, Options, read_one
 
-if TYPE_CHECKING:
-    from vroot.trees.tree import TTree
-
 __all__ = ["TBranch"]
 
 
-class TBranch(HasBranches):
+class TBranch(HasBranches["TBranch"]):
     """A branch of a tree, made by `HasBranches`.
 
     Parameters
@@ -53,7 +50,7 @@ class TBranch(HasBranches):
         Its component of the path.
     """
 
-    def __init__(self, parent: HasBranches, text: str) -> None:
+    def __init__(self, parent: HasBranches[Any], text: str) -> None:
         super().__init__(parent.file, f"{parent.node_path}/{text}")
         self._parent = parent
         self._text = text
@@ -74,10 +71,12 @@ class TBranch(HasBranches):
 
     @property
     def itself(self) -> list[tuple[str, TBranch]]:
+        """Name and branch."""
         return [(self.name, self)]
 
     @cached_property
     def spec(self) -> BranchSpec:
+        """What the store says of it."""
         spec = self._file.references.spec(self.node_path)
         if not isinstance(spec, BranchSpec):
             raise ReferenceStoreError(f"{self._file.file_path}: {self.node_path!r} is no branch")
@@ -94,12 +93,12 @@ class TBranch(HasBranches):
         return None if counter is None else lambda: counter.column
 
     @property
-    def parent(self) -> HasBranches:
+    def parent(self) -> HasBranches[Any]:
         """The tree or branch that this is in."""
         return self._parent
 
     @property
-    def tree(self) -> TTree:
+    def tree(self) -> Any:
         """The tree that this belongs to."""
         return self._parent.tree
 
@@ -111,7 +110,8 @@ class TBranch(HasBranches):
     @property
     def aliases(self) -> dict[str, str]:
         """Named expressions that the tree carries."""
-        return self.tree.aliases
+        aliases: dict[str, str] = self.tree.aliases
+        return aliases
 
     @property
     def object_path(self) -> str:
@@ -253,7 +253,7 @@ class TBranch(HasBranches):
         relative = self.spec.count_branch
         if relative is None:
             return None
-        this: HasBranches = self.tree
+        this: HasBranches[Any] = self.tree
         for text in relative.split("/"):
             if text not in this.components:
                 raise ReferenceStoreError(

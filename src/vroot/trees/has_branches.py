@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from vroot.arrays.caches import ArrayCache, regularize_array_cache
 from vroot.arrays.libraries import How, regularize_library
@@ -17,18 +17,19 @@ from vroot.mapping.listing import Listing
 from vroot.metadata.entry_ranges import regularize_entry_range
 from vroot.read.opened import OpenedFile
 from vroot.read.steps import bytes_of_size
+from vroot.trees.protocols import Branch
 from vroot.trees.reading import AddDoc, Options, read_together
 from vroot.trees.selection import BranchFilter, entries_for, select, steps
 from vroot.trees.virtual import virtual_branches
 
-if TYPE_CHECKING:
-    from vroot.trees.branch import TBranch
-    from vroot.trees.tree import TTree
-
 __all__ = ["HasBranches"]
 
 
-class HasBranches(Listing["TBranch"]):
+#: The class of the branches.
+B = TypeVar("B", bound=Branch)
+
+
+class HasBranches(Listing[B]):
     """What trees and branches have in common: they are mappings of branches.
 
     Parameters
@@ -44,7 +45,7 @@ class HasBranches(Listing["TBranch"]):
     def __init__(self, file: OpenedFile, path: str) -> None:
         self._file = file
         self.node_path = path
-        self._made: dict[str, TBranch] = {}
+        self._made: dict[str, B] = {}
 
     # --- the node itself
 
@@ -54,7 +55,7 @@ class HasBranches(Listing["TBranch"]):
         return self._file
 
     @property
-    def tree(self) -> TTree:
+    def tree(self) -> Any:
         """The tree that this is or belongs to."""
         raise NotImplementedError
 
@@ -77,6 +78,7 @@ class HasBranches(Listing["TBranch"]):
 
     @cached_property
     def components(self) -> list[str]:
+        """Components of the nodes of the branches, in the order of the ROOT file."""
         return self._file.references.children(self.node_path)
 
     @cached_property
@@ -84,33 +86,36 @@ class HasBranches(Listing["TBranch"]):
         """From name to component, of the first branch with that name."""
         return {component_name(text): text for text in reversed(self.components)}
 
-    def branch_at(self, text: str) -> TBranch:
+    def branch_at(self, text: str) -> B:
+        """Give the branch of a component."""
         branch = self._made.get(text)
         if branch is None:
             branch = self._made.setdefault(text, self._make_branch(text))
         return branch
 
-    def _make_branch(self, text: str) -> TBranch:
+    def _make_branch(self, text: str) -> B:
         raise NotImplementedError
 
     @property
-    def itself(self) -> list[tuple[str, TBranch]]:
+    def itself(self) -> list[tuple[str, B]]:
         """Name and branch, if this is one."""
         return []
 
     @property
-    def branches(self) -> list[TBranch]:
+    def branches(self) -> list[B]:
         """The branches directly under this one, in the order of the ROOT file."""
         return [self.branch_at(text) for text in self.components]
 
     @property
-    def members(self) -> list[TBranch]:
+    def members(self) -> list[B]:
+        """The branches directly under this one."""
         return self.branches
 
     def __len__(self) -> int:
         return len(self.components)
 
-    def directly(self, name: str) -> TBranch | None:
+    def directly(self, name: str) -> B | None:
+        """Give the first branch of a name."""
         text = self._lookup.get(name)
         return None if text is None else self.branch_at(text)
 
@@ -125,7 +130,7 @@ class HasBranches(Listing["TBranch"]):
         recursive: bool = True,
         full_paths: bool = True,
         ignore_duplicates: bool = False,
-    ) -> Iterator[tuple[str, TBranch]]:
+    ) -> Iterator[tuple[str, B]]:
         """Iterate over names and branches, in uproot's order.
 
         Parameters

@@ -6,21 +6,18 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from vroot.arrays.caches import copied
 from vroot.arrays.libraries import How, LibraryName, group, records_of, to_layout, to_library
 from vroot.exceptions import VrootError
 from vroot.expressions.language import Computed
-from vroot.metadata.in_place import AsDtypeInPlace
+from vroot.metadata.flat import AsDtypeInPlace
 from vroot.metadata.interpretations import AsBits, AsGrouped, AsInstances, AsJagged
 from vroot.read.columns import BasketCache, read_columns
 from vroot.read.opened import OpenedFile
 from vroot.registration import cannot_be_awkward
-
-if TYPE_CHECKING:
-    from vroot.trees.branch import TBranch
-    from vroot.trees.has_branches import HasBranches
+from vroot.trees.protocols import Branch, Branches
 
 __all__ = [
     "AddDoc",
@@ -51,12 +48,12 @@ class Selection(NamedTuple):
         among the items of entries.
     """
 
-    of: HasBranches
-    chosen: Sequence[tuple[str, TBranch | Computed[TBranch]]]
-    cut: TBranch | Computed[TBranch] | None = None
+    of: Branches
+    chosen: Sequence[tuple[str, Branch | Computed[Branch]]]
+    cut: Branch | Computed[Branch] | None = None
 
     @property
-    def wanted(self) -> list[TBranch | Computed[TBranch]]:
+    def wanted(self) -> list[Branch | Computed[Branch]]:
         """What is to be read or computed, the cut included."""
         return [each for _, each in self.chosen] + ([] if self.cut is None else [self.cut])
 
@@ -90,7 +87,7 @@ class Options:
     even_closed: bool = False
 
 
-def ak_doc(of: HasBranches, ak_add_doc: AddDoc) -> dict[str, Any]:
+def ak_doc(of: Branches, ak_add_doc: AddDoc) -> dict[str, Any]:
     """Give the parameters that Awkward Arrays of a tree or branch get.
 
     Parameters
@@ -110,7 +107,7 @@ def ak_doc(of: HasBranches, ak_add_doc: AddDoc) -> dict[str, Any]:
     return {"__doc__": of.title} if ak_add_doc else {}
 
 
-def branches_of(each: TBranch | Computed[TBranch]) -> list[TBranch]:
+def branches_of(each: Branch | Computed[Branch]) -> list[Branch]:
     """Give the branches that are needed for a branch or an expression.
 
     Parameters
@@ -126,7 +123,7 @@ def branches_of(each: TBranch | Computed[TBranch]) -> list[TBranch]:
     return each.branches if isinstance(each, Computed) else [each]
 
 
-def leaves_of(branch: TBranch) -> list[TBranch]:
+def leaves_of(branch: Branch) -> list[Branch]:
     """Give the branches that hold the data of a branch.
 
     Parameters
@@ -144,7 +141,7 @@ def leaves_of(branch: TBranch) -> list[TBranch]:
     return [leaf for child in _children_of(branch).values() for leaf in leaves_of(child)]
 
 
-def _children_of(branch: TBranch) -> dict[str, TBranch]:
+def _children_of(branch: Branch) -> dict[str, Branch]:
     return {child.name: branch[child.name] for child in branch.branches}
 
 
@@ -183,7 +180,7 @@ def read_together(
     array_of = read_columns_of(selection.of.file, branches, entries, options, cache)
     values: dict[str, Any] = {}
 
-    def result(each: TBranch | Computed[TBranch]) -> Any:
+    def result(each: Branch | Computed[Branch]) -> Any:
         return each.evaluate(values, array_of) if isinstance(each, Computed) else array_of(each)
 
     results = [(text, result(each)) for text, each in selection.chosen]
@@ -194,7 +191,7 @@ def read_together(
     return _documented(grouped, selection.of, options.ak_add_doc)
 
 
-def _only_columns(selection: Selection, options: Options) -> dict[str, TBranch]:
+def _only_columns(selection: Selection, options: Options) -> dict[str, Branch]:
     """Give the branches of a selection by name, if nothing but records of them is wanted."""
     if (
         selection.cut is not None
@@ -203,7 +200,7 @@ def _only_columns(selection: Selection, options: Options) -> dict[str, TBranch]:
         or options.array_cache is not None
     ):
         return {}
-    columns: dict[str, TBranch] = {}
+    columns: dict[str, Branch] = {}
     for name, each in selection.chosen:
         if isinstance(each, Computed) or isinstance(each.spec.interpretation, AsGrouped):
             return {}
@@ -212,7 +209,7 @@ def _only_columns(selection: Selection, options: Options) -> dict[str, TBranch]:
 
 
 def _select(
-    arrays: list[tuple[str, Any]], cut: TBranch | Computed[TBranch], mask: Any
+    arrays: list[tuple[str, Any]], cut: Branch | Computed[Branch], mask: Any
 ) -> list[tuple[str, Any]]:
     selected = []
     for name, array in arrays:
@@ -230,12 +227,12 @@ def _select(
     return selected
 
 
-def _is_jagged(branch: TBranch) -> bool:
+def _is_jagged(branch: Branch) -> bool:
     interpretation = branch.spec.interpretation
     return isinstance(interpretation, AsJagged) or interpretation == AsBits(jagged=True)
 
 
-def read_one(branch: TBranch, entries: tuple[int, int], options: Options) -> Any:
+def read_one(branch: Branch, entries: tuple[int, int], options: Options) -> Any:
     """Read one branch; parameters as in `read_together`.
 
     Returns
@@ -248,13 +245,13 @@ def read_one(branch: TBranch, entries: tuple[int, int], options: Options) -> Any
 
 def read_columns_of(
     file: OpenedFile,
-    branches: Sequence[TBranch],
+    branches: Sequence[Branch],
     entries: tuple[int, int],
     options: Options,
     cache: BasketCache | None = None,
     *,
     layouts: bool = False,
-) -> Callable[[TBranch], Any]:
+) -> Callable[[Branch], Any]:
     """Read all that branches are made of; parameters as in `read_together`.
 
     Returns
@@ -287,7 +284,7 @@ def read_columns_of(
     return partial(_array_of, arrays=arrays, options=options)
 
 
-def _leaves_by_path(branches: Sequence[TBranch], library: LibraryName) -> dict[str, TBranch]:
+def _leaves_by_path(branches: Sequence[Branch], library: LibraryName) -> dict[str, Branch]:
     """The branches that hold the data, each of which can be read in one way only.
 
     Raises
@@ -295,7 +292,7 @@ def _leaves_by_path(branches: Sequence[TBranch], library: LibraryName) -> dict[s
     ValueError, TypeError, CannotBeAwkward
         If one cannot be read so.
     """
-    leaves: dict[str, TBranch] = {}
+    leaves: dict[str, Branch] = {}
     for leaf in (leaf for branch in branches for leaf in leaves_of(branch)):
         given = leaf.spec.interpretation
         known = leaves.setdefault(leaf.node_path, leaf).spec.interpretation
@@ -317,11 +314,11 @@ def _leaves_by_path(branches: Sequence[TBranch], library: LibraryName) -> dict[s
     return leaves
 
 
-def _in_place(branch: TBranch) -> bool:
+def _in_place(branch: Branch) -> bool:
     return isinstance(branch.spec.interpretation, AsDtypeInPlace)
 
 
-def _array_of(branch: TBranch, arrays: Mapping[str, Any], options: Options) -> Any:
+def _array_of(branch: Branch, arrays: Mapping[str, Any], options: Options) -> Any:
     """Give the array of a branch, put together of those below if it groups them.
 
     No closure calls itself here: it would hold the arrays until the next garbage collection.
@@ -336,7 +333,7 @@ def _array_of(branch: TBranch, arrays: Mapping[str, Any], options: Options) -> A
 
 
 def _cached(
-    leaves: Mapping[str, TBranch], entries: tuple[int, int], options: Options
+    leaves: Mapping[str, Branch], entries: tuple[int, int], options: Options
 ) -> dict[str, Any]:
     """Those arrays that the cache has, by path."""
     if options.array_cache is None:
@@ -349,13 +346,13 @@ def _cached(
     return {path: copied(array) for path, array in found.items() if array is not None}
 
 
-def _cache_key(branch: TBranch, entries: tuple[int, int], options: Options) -> str:
+def _cache_key(branch: Branch, entries: tuple[int, int], options: Options) -> str:
     start, stop = entries
     interpretation = branch.spec.interpretation
     return f"{branch.cache_key}:{interpretation!r}:{start}-{stop}:{options.library}"
 
 
-def _documented(array: Any, of: HasBranches, ak_add_doc: AddDoc) -> Any:
+def _documented(array: Any, of: Branches, ak_add_doc: AddDoc) -> Any:
     """Add parameters to an array, if it is one of Awkward."""
     if not ak_add_doc or type(array).__module__ != "awkward.highlevel":
         return array

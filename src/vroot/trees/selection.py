@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from vroot.expressions.language import Computed, Expressions, checked_aliases, regularize_language
 from vroot.mapping.filters import Filter
 from vroot.metadata.interpretations import AsGrouped, Unsupported
 from vroot.read.columns import BasketCache
 from vroot.read.steps import Report, entries_of_step, regularize_step
+from vroot.trees.protocols import Branch, Branches
 from vroot.trees.reading import Options, Selection, branches_of, leaves_of, read_together
-
-if TYPE_CHECKING:
-    from vroot.trees.branch import TBranch
-    from vroot.trees.has_branches import HasBranches
 
 __all__ = ["BranchFilter", "entries_for", "select", "steps"]
 
-BranchFilter: TypeAlias = Callable[["TBranch"], bool] | None
+BranchFilter: TypeAlias = Callable[[Branch], bool] | None
 
 
 def select(
-    tree: HasBranches,
+    tree: Branches,
     expressions: str | Iterable[Any] | None,
     cut: str | None,
     filters: tuple[Filter, Filter, BranchFilter],
@@ -46,7 +43,7 @@ def select(
         Names and branches or expressions; and the cut, or None.
     """
     of = tree
-    chosen: Sequence[tuple[str, TBranch | Computed[TBranch]]]
+    chosen: Sequence[tuple[str, Branch | Computed[Branch]]]
     scope = _scope(tree, aliases, language)
     if expressions is not None:
         chosen = scope.choose(expressions)
@@ -61,7 +58,7 @@ def select(
 
 
 def steps(
-    tree: HasBranches,
+    tree: Branches,
     selection: Selection,
     entries: tuple[int, int],
     step_size: int | str,
@@ -126,9 +123,7 @@ def entries_for(target_bytes: int, selection: Selection, entries: tuple[int, int
     return entries_of_step(tables.values(), target_bytes, *entries)
 
 
-def _scope(
-    tree: HasBranches, aliases: Mapping[str, str] | None, language: Any
-) -> Expressions[TBranch]:
+def _scope(tree: Branches, aliases: Mapping[str, str] | None, language: Any) -> Expressions[Branch]:
     """What names in expressions mean here."""
     return Expressions(
         lambda name: tree.find(name.removeprefix("/"), recursive=not name.startswith("/")),
@@ -141,8 +136,8 @@ def _scope(
 
 
 def _choose(
-    tree: HasBranches, filters: tuple[Filter, Filter, BranchFilter]
-) -> list[tuple[str, TBranch]]:
+    tree: Branches, filters: tuple[Filter, Filter, BranchFilter]
+) -> list[tuple[str, Branch]]:
     filter_name, filter_typename, filter_branch = filters
     matched = list(
         tree.iteritems(
@@ -156,16 +151,16 @@ def _choose(
     return [(name, tree[name]) for name, _ in _without_doubles(matched)]
 
 
-def _is_unknown(branch: TBranch) -> bool:
+def _is_unknown(branch: Branch) -> bool:
     interpretation = branch.spec.interpretation
     return isinstance(interpretation, Unsupported) and not interpretation.in_arrays
 
 
-def _is_grouped(branch: TBranch) -> bool:
+def _is_grouped(branch: Branch) -> bool:
     return isinstance(branch.spec.interpretation, AsGrouped)
 
 
-def _without_doubles(matched: list[tuple[str, TBranch]]) -> list[tuple[str, TBranch]]:
+def _without_doubles(matched: list[tuple[str, Branch]]) -> list[tuple[str, Branch]]:
     """Choose, as uproot does, between groups and the branches that they are made of.
 
     A group is left out if all its branches were matched, or if it has one without interpretation;
@@ -177,7 +172,7 @@ def _without_doubles(matched: list[tuple[str, TBranch]]) -> list[tuple[str, TBra
         if not _is_unknown(branch) and not _is_grouped(branch)
     ]
     paths = {branch.node_path for _, branch in regular}
-    groups: list[tuple[str, TBranch]] = []
+    groups: list[tuple[str, Branch]] = []
     hidden: set[str] = set()
     for name, branch in matched:
         if not _is_grouped(branch) or any(_is_unknown(child) for child in branch.branches):

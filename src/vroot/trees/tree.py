@@ -14,7 +14,7 @@ from vroot.trees.has_branches import HasBranches
 __all__ = ["TTree"]
 
 
-class TTree(HasBranches):
+class TTree(HasBranches[TBranch]):
     """A TTree, or TNtuple, of an opened store.
 
     Parameters

@@ -14,13 +14,12 @@ from vroot.arrays.virtual import Accessed, LazyBuffers
 from vroot.exceptions import DeserializationError
 from vroot.expressions.language import Computed
 from vroot.metadata.interpretations import AsDtype, AsGrouped, AsJagged
+from vroot.trees.protocols import Branch, Branches
 from vroot.trees.reading import Options, Selection, ak_doc, read_columns_of, read_one
 
 if TYPE_CHECKING:
     import awkward as ak
 
-    from vroot.trees.branch import TBranch
-    from vroot.trees.has_branches import HasBranches
 
 __all__ = ["virtual_branches"]
 
@@ -45,7 +44,7 @@ class _Column:
     """
 
     name: str
-    branch: TBranch
+    branch: Branch
     form: ak.forms.Form
     known: dict[str, npt.NDArray[Any]]
 
@@ -131,7 +130,7 @@ def virtual_branches(
     return ak.from_buffers(form, entries[1] - entries[0], container)
 
 
-def _in_order(selection: Selection) -> dict[str, TBranch]:
+def _in_order(selection: Selection) -> dict[str, Branch]:
     """The branches by name; those that group others are not behind the others, as in uproot."""
     branches = {name: each for name, each in selection.chosen if not isinstance(each, Computed)}
     if not any(isinstance(each.spec.interpretation, AsGrouped) for each in branches.values()):
@@ -141,7 +140,7 @@ def _in_order(selection: Selection) -> dict[str, TBranch]:
     }
 
 
-def _form(of: HasBranches, branches: Mapping[str, TBranch], options: Options) -> Any:
+def _form(of: Branches, branches: Mapping[str, Branch], options: Options) -> Any:
     """Form of the records: that of a read without entries, which fetches nothing."""
     import awkward as ak
 

@@ -243,7 +243,7 @@ class Columns:
         return buffers
 
     def _read_fields(
-        self, tree: HasFields, columns: list[str], entries: tuple[int, int], executor: Any
+        self, tree: HasFields[Any], columns: list[str], entries: tuple[int, int], executor: Any
     ) -> ak.Array:
         fields = tree.keys() if self.fields is None else self.fields
         wanted = set(columns)

@@ -20,6 +20,7 @@ from vroot.exceptions import UnsupportedError
 from vroot.io.sources import PerformanceCounters
 from vroot.metadata.dtypes import split_dtype
 from vroot.ntuples.has_fields import HasFields
+from vroot.ntuples.ntuple import RField
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -85,7 +86,7 @@ class Opener:
         tree = open_tree(
             location, object_path, allow_missing=allow_missing, storage_options=storage_options
         )
-        if isinstance(tree, HasFields) and tree.ntuple is not tree:
+        if isinstance(tree, RField):
             raise UnsupportedError(
                 f"{location}:{object_path} is a field: give the RNTuple, and the field as "
                 "filter_name"
