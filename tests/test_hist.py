@@ -29,7 +29,7 @@ from vroot.exceptions import (
     UnsupportedError,
     VrootError,
 )
-from vroot.objects.data import decode_object
+from vroot.objects.decoding import decode_object
 
 NAMES = list(histograms())
 PROFILES = ("profile", "weighted_profile")

@@ -25,7 +25,8 @@ from objects_data import parameter, tnamed, tobject, write_objects
 import vroot
 from vroot.exceptions import KeyInFileError, ReferenceStoreError, UnsupportedError
 from vroot.objects.basics import TArray, TList, TObjString
-from vroot.objects.data import decode_object, encode_array, encode_float, encode_text
+from vroot.objects.data import encode_array, encode_float, encode_text
+from vroot.objects.decoding import decode_object
 from vroot.scanner.objects import object_data
 
 

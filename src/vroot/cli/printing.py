@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 __all__ = [
+    "EXIT_ERROR",
+    "EXIT_OK",
     "Column",
     "OutputClosedError",
     "complain",
@@ -22,6 +24,8 @@ __all__ = [
     "write_json",
     "write_table",
 ]
+
+EXIT_OK, EXIT_ERROR = 0, 1
 
 COLUMN_MARGIN = 3
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from vroot.arrays.libraries import join, regularize_library, shift_index
+from vroot.arrays.grouping import join, shift_index
+from vroot.arrays.libraries import regularize_library
 from vroot.datasets.locations import Files, FileSteps, Tree, open_tree, regularize_files
 from vroot.exceptions import KeyInFileError
 from vroot.files.options import separate_open_options

@@ -65,7 +65,7 @@ class Kept:
     Parameters
     ----------
     entries : list
-        The objects, as `vroot.objects.data.decode_object` takes them.
+        The objects, as `vroot.objects.decoding.decode_object` takes them.
     """
 
     entries: list[Any]

@@ -15,7 +15,7 @@ from vroot.mapping.listing import Closes
 from vroot.metadata.specs import BranchSpec, DirectorySpec, NTupleSpec, ObjectSpec, TreeSpec
 from vroot.ntuples.has_fields import HasFields
 from vroot.ntuples.ntuple import RNTuple
-from vroot.objects.data import decode_object
+from vroot.objects.decoding import decode_object
 from vroot.objects.payload import read_payload
 from vroot.read.opened import OpenedFile
 from vroot.trees.has_branches import HasBranches

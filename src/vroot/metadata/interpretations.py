@@ -412,7 +412,7 @@ class AsInstances(Unsupported, tag_field="kind", tag="instances"):
     in_arrays : bool
         As of `Unsupported`.
     entries : list
-        The objects, as `vroot.objects.data.decode_object` takes them.
+        The objects, as `vroot.objects.decoding.decode_object` takes them.
     """
 
     entries: list[Any] = msgspec.field(default_factory=list)

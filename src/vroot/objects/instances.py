@@ -12,7 +12,8 @@ import numpy as np
 from vroot.exceptions import ReferenceStoreError
 from vroot.metadata.interpretations import AsStridedObjects
 from vroot.objects.containers import STLMap, STLSequence, STLSet
-from vroot.objects.data import ObjectData, facade_of, object_array
+from vroot.objects.data import ObjectData
+from vroot.objects.decoding import facade_of, object_array
 from vroot.objects.model import Object
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ def regularize_classname(classname: str) -> str:
 class Object:
     """An instance of a C++ class, or the part of one that a base class contributes.
 
-    `vroot.objects.data.decode_object` makes these; they do not change afterwards.
+    `vroot.objects.decoding.decode_object` makes these; they do not change afterwards.
     """
 
     #: Objects are checked in the order of their ranks: those that others rely upon come first.

@@ -40,11 +40,11 @@ from vroot.objects.data import (
     TextData,
     UnknownData,
     Value,
-    decode_object,
     encode_array,
     encode_float,
     encode_text,
 )
+from vroot.objects.decoding import decode_object
 from vroot.objects.payload import payload_path, payload_spec
 from vroot.scanner.guard import UPROOT_ERRORS, describe
 
@@ -193,7 +193,7 @@ def object_data(
     Returns
     -------
     dict
-        What `vroot.objects.data.decode_object` takes.
+        What `vroot.objects.decoding.decode_object` takes.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def entry_data(entry: Any) -> Any:
     Returns
     -------
     object
-        What `vroot.objects.data.decode_object` takes.
+        What `vroot.objects.decoding.decode_object` takes.
 
     Raises
     ------

@@ -280,7 +280,7 @@ class HasBranches(Listing[B]):
             Whether titles become the parameter ``__doc__`` of Awkward Arrays; or, for the records,
             attributes of the tree by the names of the parameters that they become.
         how : None, dict, tuple, list or "zip"
-            See `vroot.arrays.libraries.group`.
+            See `vroot.arrays.grouping.group`.
         virtual : bool
             Whether to make Awkward Arrays of which each column is read when it is first touched.
             They need all other parameters that say what to compute or to make to be left out.

@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from vroot.arrays.caches import copied
-from vroot.arrays.libraries import How, LibraryName, group, records_of, to_layout, to_library
+from vroot.arrays.grouping import group, records_of
+from vroot.arrays.libraries import How, LibraryName, to_layout, to_library
 from vroot.exceptions import VrootError
 from vroot.expressions.language import Computed
 from vroot.metadata.flat import AsDtypeInPlace
@@ -67,7 +68,7 @@ class Options:
     library : "ak", "np" or "pd"
         What to make of the data.
     how : None, dict, tuple, list or "zip"
-        See `vroot.arrays.libraries.group`.
+        See `vroot.arrays.grouping.group`.
     executor : Executor, optional
         Decodes the baskets.
     ak_add_doc : bool or dict
