@@ -338,7 +338,7 @@ def test_strings_may_hold_any_byte() -> None:
 )
 def test_an_entry_that_its_string_does_not_fill_raises(kind: AsStrings, entry: bytes) -> None:
     good = bytes(kind.header_bytes) + (b"\0\0\0\x01z" if kind.length_bytes == "4" else b"\x01z")
-    with pytest.raises(CorruptBasketError, match="entry 1 of the basket is no string"):
+    with pytest.raises(CorruptBasketError, match="entry 1 of the basket is not a string"):
         decode_basket(kind, with_offsets(good, entry, good))
 
 

@@ -113,7 +113,7 @@ def _zip(arrays: Sequence[tuple[str, Any]], jagged: Sequence[bool]) -> ak.Array:
     for name, array in arrays:
         if name not in lists:
             continue
-        # After a cut, the lists need not lie one behind the other, beginning with the first item.
+        # After a cut, the lists need not be contiguous, or begin with the first item.
         offsets = array.layout.to_ListOffsetArray64(True).offsets.data
         for known, members in zipped:
             if np.array_equal(known, offsets):
@@ -178,7 +178,7 @@ def shift_index(arrays: Any, offset: int, library: LibraryName) -> Any:
 
 
 def join(parts: Sequence[Any], library: LibraryName) -> Any:
-    """Put what several calls of `group` gave one behind the other.
+    """Join what several calls of `group` gave.
 
     Parameters
     ----------

@@ -250,7 +250,7 @@ def _objects(interpretation: AsObjects | AsInline, data: Objects) -> Any:
         RecursionError,
         TypeError,
         ValueError,
-    ) as err:  # what awkward raises for forms and buffers that are none
+    ) as err:  # what awkward raises for invalid forms and buffers
         raise ReferenceStoreError(
             f"{interpretation!r}: the buffers do not fit their form: {err}"
         ) from err

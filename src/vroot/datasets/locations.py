@@ -39,7 +39,7 @@ def regularize_files(
     ----------
     files : str, pathlib.Path, mapping, tree, or iterable of these
         Paths or URLs of references or ROOT files, perhaps with a glob pattern or braces, perhaps
-        with ":object" behind them; ``{path: object}``; or trees that are open already.
+        with ":object" after them; ``{path: object}``; or trees that are open already.
     storage_options : mapping, optional
         Options for fsspec, which expands patterns in URLs.
 
@@ -126,7 +126,7 @@ def _regularize_steps(steps: Any) -> list[tuple[int, int]]:
             raise ValueError(f"the edges of the steps of a file must ascend: {steps!r}")
         array = np.stack((array[:-1], array[1:]), axis=1)
     elif array.shape[1] != 2 or np.any(array[:, 1] < array[:, 0]):
-        raise ValueError(f"a step of a file must end at or behind its first entry: {steps!r}")
+        raise ValueError(f"a step of a file must end at or after its first entry: {steps!r}")
     return [(start, stop) for start, stop in array.tolist()]
 
 

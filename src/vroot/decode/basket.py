@@ -119,7 +119,7 @@ def split_basket(
     # By a damaged first offset, all entries would be wrong.
     if entries and key_bytes is not None and offsets[0] not in (0, key_bytes):
         raise CorruptBasketError(
-            f"the first entry begins at byte {offsets[0]}, behind a key of {key_bytes} bytes"
+            f"the first entry begins at byte {offsets[0]}, after a key of {key_bytes} bytes"
         )
     offsets -= offsets[0]
     offsets[-1] = border_bytes

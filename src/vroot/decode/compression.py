@@ -132,8 +132,8 @@ def iterate_blocks(payload: memoryview) -> Iterator[tuple[bytes, memoryview, int
         header = bytes(payload[start : start + BLOCK_HEADER_BYTES])
         if len(header) < BLOCK_HEADER_BYTES:
             raise CorruptBasketError(
-                f"{len(header)} bytes at {start} of {len(payload)} are no block header of "
-                f"{BLOCK_HEADER_BYTES}"
+                f"truncated block header at byte {start} of {len(payload)}: {len(header)} of "
+                f"{BLOCK_HEADER_BYTES} bytes"
             )
         tag = header[:2]
         if tag not in DECOMPRESSORS:

@@ -155,7 +155,7 @@ class _Checker:
         return name
 
     def _code(self, ends: frozenset[str], depth: int, level: int) -> tuple[_Effect, int]:
-        """Check code up to one of the words `ends`; give its effect and the depth behind it."""
+        """Check code up to one of the words `ends`; give its effect and the depth after it."""
         if level > MAX_DEPTH:
             raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
         effect = _Effect()
@@ -167,7 +167,7 @@ class _Checker:
             depth = self._word(word, depth, effect, level)
 
     def _word(self, word: str, depth: int, effect: _Effect, level: int) -> int:
-        """Check what begins with `word`; give the depth of the stack behind it."""
+        """Check what begins with `word`; give the depth of the stack after it."""
         if word.isdecimal():
             return self._literal(int(word), depth, effect, level)
         if word == "stream":
@@ -286,7 +286,7 @@ class _Checker:
 
 
 INPUTS = ("stream", "byteoffsets", "bytestops", "entryends", "stack")
-#: How many numbers a word needs, and how many more there are behind it.
+#: How many numbers a word needs, and how many more there are after it.
 STACK_WORDS = {
     "dup": (1, 1), "drop": (1, -1), "swap": (2, 0), "+": (2, -1), "=": (2, -1), "<>": (2, -1),
 }  # fmt: skip

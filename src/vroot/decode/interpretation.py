@@ -205,7 +205,7 @@ def _items(content: Numerical, data: npt.NDArray[np.uint8]) -> Array:
 
 
 def _behind_header(dtype: np.dtype[Any], header_bytes: int) -> np.dtype[Any]:
-    """The same struct, behind bytes that belong to no member."""
+    """The same struct, after bytes that belong to no member."""
     names = dtype.names or ()
     fields = [dtype.fields[name] for name in names] if dtype.fields else []
     return np.dtype(
@@ -353,7 +353,7 @@ def _check_strings(
     if not good.all():
         entry = int((~good).argmax())
         raise CorruptBasketError(
-            f"entry {entry} of the basket is no string: its length and its characters do not fill "
+            f"entry {entry} of the basket is not a string: its length and its characters do not fill "
             f"bytes {starts[entry]} to {stops[entry]}"
         )
 
@@ -378,7 +378,7 @@ def _walk_strings(
             position += STRING_LENGTH.size
         if count is None or position + count > len(data):
             raise CorruptBasketError(
-                f"entry {entry} of the basket is no string within its {len(data)} bytes"
+                f"entry {entry} of the basket is not a string within its {len(data)} bytes"
             )
         starts[entry], counts[entry] = position, count
         position += count

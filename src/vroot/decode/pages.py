@@ -122,7 +122,7 @@ def check_page(stored: memoryview) -> memoryview:
     Parameters
     ----------
     stored : memoryview of bytes
-        The page as it is stored, and the checksum right behind it: an xxh3 of 64 bits,
+        The page as it is stored, and the checksum right after it: an xxh3 of 64 bits,
         little-endian.
 
     Returns

@@ -226,7 +226,7 @@ class Computed(Generic[B]):
         What it is.
     needs : mapping of str to TBranch or Computed
         By name, the branches and aliases that it is made of, also those that the aliases are made
-        of: each behind what it needs itself.
+        of: each after what it needs itself.
     step : callable
         From the arrays, by name, to the result.
     """

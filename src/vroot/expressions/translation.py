@@ -22,7 +22,7 @@ Step: TypeAlias = Callable[[Values], Any]
 
 MAX_BITS = 4096  # of whole numbers computed from whole numbers: more than a float can hold
 
-#: Attributes of arrays that are no records.
+#: Attributes of arrays other than records.
 PLAIN_ATTRIBUTES = frozenset({"real", "imag", "T"})
 
 OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -188,7 +188,7 @@ class Translator:
 
     def _attribute(self, node: ast.Attribute) -> Step:
         dotted = _dotted_name(node)
-        if dotted is not None:  # names of branches may have dots, and names of values are no more
+        if dotted is not None:  # names of branches may have dots
             return self._name(dotted)
         name = node.attr
         if name.startswith("_"):

@@ -328,7 +328,7 @@ class Directory(Closes, Mapping[str, Any]):
         return True
 
     def has_key(self, where: str) -> bool:
-        """Whether there is such a key, whatever is behind it."""
+        """Whether there is such a key, whatever it is of."""
         try:
             self.find_key(where)
         except KeyError:

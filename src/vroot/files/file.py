@@ -67,7 +67,7 @@ class File(Directory):
         return f"<File {self._file_path!r} at 0x{id(self):012x}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What is in the caches stays behind.
+        # What is in the caches is not pickled.
         caches = [
             each if isinstance(each, LRUCache) else None
             for each in (self.object_cache, self.array_cache)

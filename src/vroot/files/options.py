@@ -53,7 +53,7 @@ def regularize_open_options(
     Parameters
     ----------
     options : mapping
-        By name. As in uproot, those that are none of its own are for fsspec.
+        By name. As in uproot, those that are not its own are for fsspec.
     storage_options : mapping, optional
         Options for fsspec, given as such.
     custom_classes : mapping, optional

@@ -15,7 +15,7 @@ __all__ = ["Source"]
 
 
 class Source:
-    """The ROOT file behind an opened store, and counters of what was read of it.
+    """The ROOT file of an opened store, and counters of what was read of it.
 
     Parameters
     ----------

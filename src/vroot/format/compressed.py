@@ -20,7 +20,7 @@ BEGIN_BYTES = 16
 
 ROOT_MAGIC = b"root"
 
-#: References compress to a tenth or a twentieth; what would grow more than this is none. What is
+#: References compress to a tenth or a twentieth; what grows more than this is not a store. What is
 #: short may be as regular as it likes.
 MAX_EXPANSION = 1000
 MAX_REGULAR_BYTES = 64 << 20

@@ -143,7 +143,7 @@ def decode_interpretation(encoded: JSON, programs: Sequence[Program] = ()) -> In
     match encoded:
         case {"kind": "program", "program": number, **rest}:
             if type(number) is not int:
-                raise ReferenceStoreError(f"{number!r} is no number of a program")
+                raise ReferenceStoreError(f"{number!r} is not the number of a program")
             if not 0 <= number < len(programs):
                 raise ReferenceStoreError(f"the store has no program {number}")
             program = programs[number]

@@ -224,7 +224,7 @@ class NTupleSchema:
     def _check_projected(self, i: int, field: FieldSpec) -> None:
         fields, source, parent = self.data.fields, field.source, field.parent
         if source is None or not 0 <= source < len(fields) or fields[source].source is not None:
-            raise ValueError(f"field {i} shows field {source}, which is no field with columns")
+            raise ValueError(f"field {i} shows field {source}, which is not a field with columns")
         if parent is not None and fields[parent].source is None:
             raise ValueError(f"field {i} shows field {source}, but is in field {parent}")
 

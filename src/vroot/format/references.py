@@ -150,7 +150,7 @@ class References:
         # A local name may have any character in it but this.
         is_odd = "\0" in resolved or (local_path(resolved) is None and CONTROL.search(resolved))
         if not url or is_odd:
-            raise ReferenceStoreError(f"{self.location}: {url!r} is no URL of a source")
+            raise ReferenceStoreError(f"{self.location}: {url!r} is not a URL of a source")
         return resolved
 
     def _check_remote(self, url: str) -> None:

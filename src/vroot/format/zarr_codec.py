@@ -171,7 +171,7 @@ class BasketCodec(ArrayBytesCodec):
         entries, remainder = divmod(rest, header + OFFSET_BYTES)
         if remainder:
             raise CorruptBasketError(
-                f"{plain.size} bytes are no basket with {items} items of {self.interpretation!r}"
+                f"{plain.size} bytes are not a basket with {items} items of {self.interpretation!r}"
             )
         return self._interpret(plain, content_bytes + header * entries, entries)
 

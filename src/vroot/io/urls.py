@@ -20,7 +20,7 @@ __all__ = [
     "without_query",
 ]
 
-#: Schemes behind which no host comes, but a path at once.
+#: Schemes that are followed by a path, without a host.
 WITHOUT_HOST = ("file", "local", "memory", "zip", "tar", "libarchive", "reference", "dir")
 
 #: Schemes of which the path is percent-encoded.
@@ -46,7 +46,7 @@ def without_query(url: str) -> str:
 
 
 def _links(url: str) -> tuple[str, str, str]:
-    """Split a chain of URLs into what is before, is, and is behind the one that names the file."""
+    """Split a chain of URLs: what is before the link that names the file, it, and the rest."""
     if not is_chain(url):
         return "", url, ""
     links = url.split("::")
@@ -96,14 +96,14 @@ def absolute_location(location: str, folder: Path | None = None) -> str:
 
 
 def beside(url: str, suffix: str) -> str:
-    """Give the URL of a file whose name is that of another with something behind it.
+    """Give the URL of a file whose name is that of another with a suffix.
 
     Parameters
     ----------
     url : str
         Of the other file; a query stays, as it may hold a token.
     suffix : str
-        What the name has behind.
+        What follows the name.
 
     Returns
     -------
@@ -166,5 +166,5 @@ def file_url(path: Path) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether JSON can hold a text: a name on disk may have bytes that are no characters."""
+    """Whether JSON can hold a text: a name on disk may have bytes that are not characters."""
     return not any("\ud800" <= character <= "\udfff" for character in text)

@@ -1,4 +1,4 @@
-"""Paths and URLs as users write them: objects named behind a colon, and joining."""
+"""Paths and URLs as users write them: objects named after a colon."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def split_object_path(path: str) -> tuple[str, str | None]:
     Parameters
     ----------
     path : str
-        A path or URL, possibly with a colon and the path of an object behind it.
+        A path or URL, possibly followed by a colon and the path of an object.
 
     Returns
     -------

@@ -59,7 +59,7 @@ def regularize_entry_range(
     Raises
     ------
     TypeError
-        If one of them is no number.
+        If one of them is not a number.
     """
     for name, given in (("entry_start", entry_start), ("entry_stop", entry_stop)):
         if given is not None and not isinstance(given, SupportsInt | SupportsIndex):

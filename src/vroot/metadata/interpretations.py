@@ -243,7 +243,7 @@ class AsStrings(Base, omit_defaults=True, tag_field="kind", tag="strings"):
 
 
 class AsBits(Base, omit_defaults=True, tag_field="kind", tag="bits"):
-    """The bits of ``TObject``s, some of which have the number of a process behind them.
+    """The bits of ``TObject``s, some of which are followed by the number of a process.
 
     Parameters
     ----------

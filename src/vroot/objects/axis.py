@@ -65,7 +65,7 @@ class TAxis(Object, Sequence[Any]):
     """An axis of a histogram: a sequence of its bins, as intervals or labels."""
 
     def check(self, *, concrete: bool) -> None:  # noqa: ARG002
-        """Refuse an impossible number of bins, and edges and labels that are none."""
+        """Check the number of bins, the edges and the labels."""
         bins = self.member("fNbins", none_if_missing=True)
         if type(bins) is not int or not 1 <= bins <= MAX_BINS:
             raise ValueError(f"its fNbins must be from 1 to {MAX_BINS}, not {bins!r}")

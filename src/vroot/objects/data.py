@@ -193,7 +193,7 @@ def encode_array(array: AnyArray) -> ArrayData:
     Raises
     ------
     ValueError
-        If its elements are no numbers of up to 64 bits.
+        If its elements are not numbers of up to 64 bits.
     """
     dtype = array.dtype.str
     if not ARRAY_DTYPE.fullmatch(dtype):

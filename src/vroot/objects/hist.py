@@ -32,7 +32,7 @@ class Histogram(Object):
     rank = 1
 
     def check(self, *, concrete: bool) -> None:
-        """Refuse axes that are none, and contents that do not fit them."""
+        """Check that the axes are valid, and that the contents fit them."""
         for name in AXES[: self.dimension]:
             axis = self.member(name, none_if_missing=True)
             if not isinstance(axis, TAxis):
@@ -305,7 +305,7 @@ class TH2Poly(Histogram):
     dimension = 2
 
     def check(self, *, concrete: bool) -> None:  # noqa: ARG002
-        """Refuse axes that are none."""
+        """Check that the axes are valid."""
         super().check(concrete=False)
 
     def _contents(self) -> AnyArray:

@@ -45,7 +45,7 @@ def payload_spec(table: BasketTable) -> BranchSpec:
     """
     sizes = table.uncompressed_bytes
     if len(table) != 1 or not 0 < sizes[0] <= MAX_PAYLOAD_BYTES:
-        raise ValueError(f"{len(table)} baskets of {sizes.tolist()[:2]} bytes are no payload")
+        raise ValueError(f"{len(table)} baskets of {sizes.tolist()[:2]} bytes are not a payload")
     return BranchSpec("raw", "", "", "", int(sizes[0]), AsDtype(np.dtype(np.uint8)), table)
 
 

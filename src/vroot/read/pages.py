@@ -255,7 +255,7 @@ def _page(
     header = schema.header_bytes(column)
     if manifest.source[page] < 0 or manifest.offset[page] < header:
         raise ReferenceStoreError(
-            f"page {page} of column {column} is not a byte range behind its block header"
+            f"page {page} of column {column} is not a byte range after its block header"
         )
 
     def use(stored: memoryview, where: str) -> None:

@@ -53,7 +53,7 @@ def bytes_of_size(size: int | str) -> int:
 
 
 def _is_whole(size: Any) -> bool:
-    """Whether it is a whole number, NumPy's included; True and False are none, as in uproot."""
+    """Whether it is a whole number, NumPy's included, but not True or False, as in uproot."""
     return isinstance(size, Integral) and not isinstance(size, bool)
 
 

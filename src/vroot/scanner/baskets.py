@@ -26,7 +26,7 @@ KEY = struct.Struct(">ihiIhh")  # fNbytes, version, fObjlen, fDatime, fKeylen, f
 TAIL = struct.Struct(">Hiiii")  # fVersion, fBufferSize, fNevBufSize, fNevBuf, fLast
 TAIL_FROM_END = TAIL.size + 1  # a flag byte follows
 
-#: Enough for the key of nearly every basket and the first block header behind it.
+#: Enough for the key of nearly every basket and the first block header after it.
 FIRST_READ_BYTES = 256
 MAX_GAP_BYTES = 2048
 MAX_REQUEST_BYTES = 4 << 20
@@ -164,7 +164,7 @@ class BasketReader:
         located : Located
             Where the baskets of a branch are.
         header_bytes : int
-            Bytes of each entry that are no data.
+            Bytes of each entry that are not data.
 
         Returns
         -------

@@ -162,7 +162,7 @@ def with_headers(
     data = basket.data.tobytes()
     if isinstance(interpretation, AsStridedObjects):
         if len(data) % basket.entries:
-            raise HeaderError(f"{len(data)} bytes of data are no {basket.entries} equal objects")
+            raise HeaderError(f"{len(data)} bytes of data are not {basket.entries} equal objects")
         return _of_object(interpretation, data[: len(data) // basket.entries], streamers)
     start, stop = _first_filled(basket, interpretation.header_bytes)
     entry = data[start:stop]
@@ -170,7 +170,7 @@ def with_headers(
         entry = _items_of(entry, interpretation.header_bytes)
     content = interpretation.content
     if not isinstance(content, AsStridedObjects):
-        raise HeaderError(f"{content!r} are no objects")
+        raise HeaderError(f"{content!r} are not objects")
     return msgspec.structs.replace(interpretation, content=_of_object(content, entry, streamers))
 
 
@@ -186,7 +186,7 @@ def _first_filled(basket: Basket, header_bytes: int) -> tuple[int, int]:
 
 
 def _items_of(entry: bytes, header_bytes: int) -> bytes:
-    """The items of a collection, behind its header."""
+    """The items of a collection, after its header."""
     if header_bytes != COLLECTION_HEADER.itemsize:
         raise HeaderError(f"its entries have headers of {header_bytes} bytes, expected 10")
     byte_count, version = HEADER.unpack_from(entry)
@@ -217,7 +217,7 @@ def _of_object(content: AsStridedObjects, data: bytes, streamers: Streamers) -> 
             continue
         header_bytes = walk.position - base.itemsize
         if not walk.position or len(data) % walk.position:
-            reason = f"{len(data)} bytes are no objects of {walk.position} bytes"
+            reason = f"{len(data)} bytes are not objects of {walk.position} bytes"
         elif header_bytes < 0:
             reason = (
                 f"objects of class {classname} have {walk.position} bytes, where uproot takes "

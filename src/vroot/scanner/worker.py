@@ -207,7 +207,7 @@ def _inline(branch: uproot.TBranch, reason: str, limit_bytes: int) -> Answer:
 
 
 def _instances(branch: uproot.TBranch, because: str, limit_bytes: int) -> Answer:
-    """Keep objects that are no Awkward Array as they are."""
+    """Keep objects that are not an Awkward Array as they are."""
     try:
         entries = [entry_data(entry) for entry in branch.array(library="np")]
         size = len(msgspec.json.encode(entries))

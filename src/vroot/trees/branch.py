@@ -79,7 +79,7 @@ class TBranch(HasBranches["TBranch"]):
         """What the store says of it."""
         spec = self._file.references.spec(self.node_path)
         if not isinstance(spec, BranchSpec):
-            raise ReferenceStoreError(f"{self._file.file_path}: {self.node_path!r} is no branch")
+            raise ReferenceStoreError(f"{self._file.file_path}: {self.node_path!r} is not a branch")
         return spec
 
     @cached_property

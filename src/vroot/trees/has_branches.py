@@ -253,7 +253,7 @@ class HasBranches(Listing[B]):
             see `TBranch.interpreted`.
             Expressions have the syntax of Python: arithmetic, comparisons, ``& | ~`` for arrays
             of booleans, subscripts, and calls of the functions of `language`. A name may have
-            dots; ``get("a name")`` is for those that are no names in Python. In an expression,
+            dots; ``get("a name")`` is for those that are not names in Python. In an expression,
             ``/`` divides: only a text that is the path of a branch as a whole is a path.
         cut : str, optional
             An expression: entries where it is zero or false are left out; if it is jagged, items

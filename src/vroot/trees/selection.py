@@ -164,7 +164,7 @@ def _without_doubles(matched: list[tuple[str, Branch]]) -> list[tuple[str, Branc
     """Choose, as uproot does, between groups and the branches that they are made of.
 
     A group is left out if all its branches were matched, or if it has one without interpretation;
-    otherwise it comes behind the others, and those of its branches that were matched are left out.
+    otherwise it comes after the others, and those of its branches that were matched are left out.
     """
     regular = [
         (name, branch)

@@ -131,7 +131,7 @@ def virtual_branches(
 
 
 def _in_order(selection: Selection) -> dict[str, Branch]:
-    """The branches by name; those that group others are not behind the others, as in uproot."""
+    """The branches by name; those that group others do not come after the others, as in uproot."""
     branches = {name: each for name, each in selection.chosen if not isinstance(each, Computed)}
     if not any(isinstance(each.spec.interpretation, AsGrouped) for each in branches.values()):
         return branches

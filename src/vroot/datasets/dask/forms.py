@@ -1,4 +1,4 @@
-"""Awkward forms of what is to be read, known without reading, and the columns behind them."""
+"""Awkward forms of what is to be read, known without reading, and the columns they are made of."""
 
 from __future__ import annotations
 

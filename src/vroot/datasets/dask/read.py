@@ -64,7 +64,7 @@ class Partition(NamedTuple):
 class Opener:
     """Opens the trees of partitions, and keeps some for the partitions that come next.
 
-    What is kept belongs to this object, and is left behind when it is pickled.
+    What is kept belongs to this object, and is not pickled.
 
     Parameters
     ----------
