@@ -353,8 +353,8 @@ def _check_strings(
     if not good.all():
         entry = int((~good).argmax())
         raise CorruptBasketError(
-            f"entry {entry} of the basket is not a string: its length and its characters do not fill "
-            f"bytes {starts[entry]} to {stops[entry]}"
+            f"entry {entry} of the basket is not a string: its length and its characters do not "
+            f"fill bytes {starts[entry]} to {stops[entry]}"
         )
 
 
