@@ -41,9 +41,9 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     lengths: list[int] = []
     original = LocalStore.get_ranges
 
-    def counting(self: LocalStore, url: str, offsets: Any, wanted: Any) -> Any:
-        lengths.extend(wanted)
-        return original(self, url, offsets, wanted)
+    def counting(self: LocalStore, url: str, **wanted: Any) -> Any:
+        lengths.extend(wanted["lengths"])
+        return original(self, url, **wanted)
 
     monkeypatch.setattr(LocalStore, "get_ranges", counting)
     return lengths

@@ -70,14 +70,14 @@ def test_size(place: tuple[ByteStore, str]) -> None:
 def test_ranges_come_in_order(place: tuple[ByteStore, str]) -> None:
     store, url = place
     offsets, lengths = [9000, 0, 17, 10239, 17], [50, 1, 4000, 1, 4]
-    parts = store.get_ranges(url, offsets, lengths)
+    parts = store.get_ranges(url, starts=offsets, lengths=lengths)
     expected = [CONTENT[a : a + n] for a, n in zip(offsets, lengths, strict=True)]
     assert [bytes(part) for part in parts] == expected
 
 
 def test_no_ranges(place: tuple[ByteStore, str]) -> None:
     store, url = place
-    assert store.get_ranges(url, [], []) == []
+    assert store.get_ranges(url, starts=[], lengths=[]) == []
 
 
 @pytest.mark.parametrize(("offset", "length"), [(10230, 11), (10240, 1), (20000, 5)])
@@ -85,30 +85,30 @@ def test_short_read(place: tuple[ByteStore, str], offset: int, length: int) -> N
     store, url = place
     # Some servers refuse a range that begins behind the end: that is an error too.
     with pytest.raises(OSError, match=r"asked for|416|[Rr]ange"):
-        store.get_ranges(url, [0, offset], [3, length])
+        store.get_ranges(url, starts=[0, offset], lengths=[3, length])
 
 
 def test_missing(place: tuple[ByteStore, str]) -> None:
     store, url = place
     with pytest.raises(FileNotFoundError):
-        store.get_ranges(url + ".none", [0], [1])
+        store.get_ranges(url + ".none", starts=[0], lengths=[1])
     with pytest.raises(FileNotFoundError):
         store.size(url + ".none")
 
 
 def test_a_server_that_ignores_ranges_is_found_out(dishonest_url: str) -> None:
     with pytest.raises(ShortReadError, match="asked for 10 bytes at offset 100, got 10240"):
-        RemoteStore().get_ranges(f"{dishonest_url}/data.bin", [100], [10])
+        RemoteStore().get_ranges(f"{dishonest_url}/data.bin", starts=[100], lengths=[10])
 
 
 def test_a_huge_length_is_no_allocation(folder: Path) -> None:
     with pytest.raises(ShortReadError, match="got 10240"):
-        LocalStore().get_ranges(str(folder / "data.bin"), [0], [1 << 60])
+        LocalStore().get_ranges(str(folder / "data.bin"), starts=[0], lengths=[1 << 60])
 
 
 def test_schemes_without_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnsupportedError, match="nonesuch://x"):
-        RemoteStore().get_ranges("nonesuch://x", [0], [1])
+        RemoteStore().get_ranges("nonesuch://x", starts=[0], lengths=[1])
 
     def missing(url: str, **options: Any) -> Any:
         raise ImportError(f"no package for {url}")

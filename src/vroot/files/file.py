@@ -12,6 +12,7 @@ from vroot.files.source import Source
 from vroot.format.references import References
 from vroot.io.fetcher import Fetcher
 from vroot.io.fetching import WINDOW_BYTES
+from vroot.io.handed import Stores
 from vroot.io.sources import PerformanceCounters, Sources
 from vroot.registration import register_with_uproot
 
@@ -31,7 +32,7 @@ class File(Directory):
         Options for fsspec, for reading the source.
     verify_sources : bool
         Whether to check that the ROOT file is what was scanned, before it is first read.
-    object_cache, array_cache, window_bytes : optional
+    object_cache, array_cache, window_bytes, store : optional
         As in `vroot.open`.
     sources : Sources, optional
         Those of the references, if they were looked at before.
@@ -47,6 +48,7 @@ class File(Directory):
         object_cache: MutableMapping[str, Any] | int | None = 100,
         array_cache: ArrayCache = None,
         window_bytes: int = WINDOW_BYTES,
+        store: Stores | None = None,
         sources: Sources | None = None,
     ) -> None:
         register_with_uproot()
@@ -57,8 +59,10 @@ class File(Directory):
         self._file_path = file_path
         self._storage_options = storage_options
         self._verify = verify_sources
+        self._store = store
         self.fetcher = Fetcher(
-            sources or Sources(references.sources, storage_options, verify=verify_sources),
+            sources
+            or Sources(references.sources, storage_options, verify=verify_sources, stores=store),
             file_path,
             window_bytes,
         )
@@ -72,7 +76,13 @@ class File(Directory):
             each if isinstance(each, LRUCache) else None
             for each in (self.object_cache, self.array_cache)
         ]
-        settings = (self._storage_options, self._verify, *caches, self.fetcher.window_bytes)
+        settings = (
+            self._storage_options,
+            self._verify,
+            *caches,
+            self.fetcher.window_bytes,
+            self._store,
+        )
         counters = self.performance_counters
         return (_reopen, (self.references, self._file_path, *settings, counters))
 
@@ -134,10 +144,13 @@ def _reopen(
     object_cache: LRUCache | None,
     array_cache: LRUCache | None,
     window_bytes: int,
+    store: Stores | None,
     counters: PerformanceCounters,
 ) -> File:
     # As in uproot, a copy goes on counting from where the original was.
-    sources = Sources(references.sources, storage_options, verify=verify, counters=counters)
+    sources = Sources(
+        references.sources, storage_options, verify=verify, counters=counters, stores=store
+    )
     return File(
         references,
         file_path,
@@ -146,5 +159,6 @@ def _reopen(
         object_cache=object_cache,
         array_cache=array_cache,
         window_bytes=window_bytes,
+        store=store,
         sources=sources,
     )

@@ -13,6 +13,7 @@ from vroot.files.file import File
 from vroot.files.options import DEFAULTS, regularize_open_options
 from vroot.format.references import References
 from vroot.io.fetching import WINDOW_BYTES
+from vroot.io.handed import Stores
 from vroot.io.local import local_path
 from vroot.io.urls import absolute_location
 from vroot.locate.finding import Found, find_references, source_url
@@ -36,6 +37,7 @@ def open_file(
     storage_options: Mapping[str, Any] | None = None,
     verify_sources: bool = True,
     window_bytes: int = WINDOW_BYTES,
+    store: Stores | None = None,
     **options: Any,
 ) -> Any:
     """Open a reference store, or the references of a ROOT file.
@@ -66,6 +68,11 @@ def open_file(
     window_bytes : int
         How many bytes that were fetched, and not decoded yet, may be in memory at once: with what
         is returned, about what reading takes at most. A smaller window makes smaller requests.
+    store : object with a method get_ranges, or mapping of str to such objects, optional
+        Where the bytes of ROOT files are from, in the place of fsspec: a store of obstore, or any
+        other in the shape of obspec, ``get_ranges(path, *, starts, lengths)``. A mapping has stores
+        by the beginning of URLs, and the rest of a URL is the path in the store; for a single
+        store, that is the URL without scheme and host. References are read as without it.
     **options
         More options for fsspec, as in uproot. Those of uproot itself (``handler``, ``timeout``,
         ``num_workers``, and whatever else is in ``uproot.open.defaults``) have no effect.
@@ -94,6 +101,7 @@ def open_file(
         "object_cache": object_cache,
         "array_cache": array_cache,
         "window_bytes": window_bytes,
+        "store": store,
     }
     if isinstance(path, Mapping) and "refs" in path:
         references = _in_memory(path)
@@ -139,6 +147,8 @@ def open_location(
     """
     found = find_references(location, storage_options, verify_sources=verify_sources)
     references, sources = _scanned(location, storage_options) if found is None else found
+    if settings.get("store") is not None:
+        sources = None  # those were looked at by fsspec
     settings |= {"verify_sources": verify_sources, "sources": sources}
     return File(references, given, storage_options, **settings)
 

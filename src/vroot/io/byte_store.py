@@ -50,7 +50,7 @@ class ByteStore(Protocol):
         ...
 
     def get_ranges(
-        self, url: str, offsets: Sequence[int], lengths: Sequence[int]
+        self, url: str, *, starts: Sequence[int], lengths: Sequence[int]
     ) -> list[memoryview]:
         """Fetch byte ranges of one source.
 
@@ -58,7 +58,7 @@ class ByteStore(Protocol):
         ----------
         url : str
             The source.
-        offsets, lengths : sequences of int
+        starts, lengths : sequences of int
             Byte ranges, as many of each.
 
         Returns

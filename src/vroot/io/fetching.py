@@ -73,7 +73,7 @@ class _Batch:
         """Fetch, and use."""
         starts = [request.offset for request in self.requests]
         parts = self.store.get_ranges(
-            self.url, starts, [request.length for request in self.requests]
+            self.url, starts=starts, lengths=[request.length for request in self.requests]
         )
         payloads: list[memoryview] = []
         for request, start, part in zip(self.requests, starts, parts, strict=True):

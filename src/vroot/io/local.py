@@ -87,7 +87,7 @@ class LocalStore:
         return self._path(url).stat().st_size
 
     def get_ranges(
-        self, url: str, offsets: Sequence[int], lengths: Sequence[int]
+        self, url: str, *, starts: Sequence[int], lengths: Sequence[int]
     ) -> list[memoryview]:
         """Read byte ranges of one file, see `ByteStore.get_ranges`."""
         # A handle a call: none is shared between threads or processes, none is left open.
@@ -95,9 +95,9 @@ class LocalStore:
             end = file.seek(0, os.SEEK_END)
             parts = [
                 memoryview(_read_at(file, offset, min(length, end - offset)))
-                for offset, length in zip(offsets, lengths, strict=True)
+                for offset, length in zip(starts, lengths, strict=True)
             ]
-        check_lengths(url, offsets, lengths, parts)
+        check_lengths(url, starts, lengths, parts)
         return parts
 
     @staticmethod

@@ -66,14 +66,14 @@ class RemoteStore:
             raise cause from None
 
     def get_ranges(
-        self, url: str, offsets: Sequence[int], lengths: Sequence[int]
+        self, url: str, *, starts: Sequence[int], lengths: Sequence[int]
     ) -> list[memoryview]:
         """Fetch byte ranges of one source, see `ByteStore.get_ranges`."""
         fs, path = filesystem(url, self.storage_options)
-        stops = [offset + length for offset, length in zip(offsets, lengths, strict=True)]
-        parts = fs.cat_ranges([path] * len(stops), list(offsets), stops, on_error="raise")
+        stops = [offset + length for offset, length in zip(starts, lengths, strict=True)]
+        parts = fs.cat_ranges([path] * len(stops), list(starts), stops, on_error="raise")
         views = [memoryview(part) for part in parts]
-        check_lengths(url, offsets, lengths, views)
+        check_lengths(url, starts, lengths, views)
         return views
 
 

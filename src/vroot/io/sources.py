@@ -11,6 +11,7 @@ import xxhash
 
 from vroot.exceptions import StaleReferencesError
 from vroot.io.byte_store import ByteStore
+from vroot.io.handed import Stores, find_store
 from vroot.io.local import LocalStore, local_path
 from vroot.io.remote import RemoteStore
 from vroot.metadata.specs import Source
@@ -20,7 +21,11 @@ __all__ = ["HEADER_BYTES", "PerformanceCounters", "Sources", "byte_store", "head
 HEADER_BYTES = 512
 
 
-def byte_store(url: str, storage_options: Mapping[str, Any] | None = None) -> ByteStore:
+def byte_store(
+    url: str,
+    storage_options: Mapping[str, Any] | None = None,
+    stores: Stores | None = None,
+) -> ByteStore:
     """Choose how the bytes of a URL are read.
 
     Parameters
@@ -28,13 +33,18 @@ def byte_store(url: str, storage_options: Mapping[str, Any] | None = None) -> By
     url : str
         A path or a URL.
     storage_options : mapping, optional
-        Options for fsspec, if it is no local path.
+        Options for fsspec, if it is not a local path.
+    stores : GetRanges, or mapping of str to GetRanges, optional
+        What the user has handed in, see `vroot.io.handed.find_store`.
 
     Returns
     -------
     ByteStore
         Positioned reads for local files, fsspec for the rest.
     """
+    handed = find_store(stores, url)
+    if handed is not None:
+        return handed
     return LocalStore() if local_path(url) is not None else RemoteStore(storage_options)
 
 
@@ -55,7 +65,7 @@ def header_checksum(store: ByteStore, url: str, size_bytes: int) -> str:
     str
         xxh64 of its first 512 bytes, in hexadecimal.
     """
-    (header,) = store.get_ranges(url, [0], [min(HEADER_BYTES, size_bytes)])
+    (header,) = store.get_ranges(url, starts=[0], lengths=[min(HEADER_BYTES, size_bytes)])
     return xxhash.xxh64_hexdigest(header)
 
 
@@ -105,10 +115,10 @@ class _CountingStore:
         return self._store.size(url)
 
     def get_ranges(
-        self, url: str, offsets: Sequence[int], lengths: Sequence[int]
+        self, url: str, *, starts: Sequence[int], lengths: Sequence[int]
     ) -> list[memoryview]:
         self._sources.count(lengths)
-        return self._store.get_ranges(url, offsets, lengths)
+        return self._store.get_ranges(url, starts=starts, lengths=lengths)
 
 
 class Sources:
@@ -124,6 +134,8 @@ class Sources:
         Whether to check that a source is what was scanned.
     counters : PerformanceCounters, optional
         What was read before.
+    stores : GetRanges, or mapping of str to GetRanges, optional
+        Byte stores that the user has handed in.
     """
 
     def __init__(
@@ -133,10 +145,12 @@ class Sources:
         *,
         verify: bool = True,
         counters: PerformanceCounters | None = None,
+        stores: Stores | None = None,
     ) -> None:
         self.urls = [source.url for source in sources]
         self._unchecked = {source.url: source for source in sources} if verify else {}
         self._storage_options = storage_options
+        self._stores = stores
         self._lock = threading.Lock()
         self.counters = counters or PerformanceCounters()
 
@@ -160,18 +174,18 @@ class Sources:
         StaleReferencesError
             If the source is not what was scanned.
         """
-        store = _CountingStore(byte_store(url, self._storage_options), self)
+        uncounted = byte_store(url, self._storage_options, self._stores)
+        store = _CountingStore(uncounted, self)
         source = self._unchecked.get(url)
         if source is not None:
-            _check(store, source)
+            _check(store, source, with_size=isinstance(uncounted, LocalStore))
             self._unchecked.pop(url, None)
         return store
 
 
-def _check(store: ByteStore, source: Source) -> None:
+def _check(store: ByteStore, source: Source, *, with_size: bool) -> None:
     try:
-        is_local = local_path(source.url) is not None
-        if is_local and (size := store.size(source.url)) != source.size_bytes:
+        if with_size and (size := store.size(source.url)) != source.size_bytes:
             raise StaleReferencesError(_stale(source, f"it has {size} bytes"))
         checksum = header_checksum(store, source.url, source.size_bytes)
     except FileNotFoundError as err:

@@ -185,7 +185,7 @@ class BasketReader:
             payload = memoryview(manifest.inline[i])
         else:
             start, length = int(manifest.offset[i]), int(manifest.length[i])
-            (payload,) = self._store.get_ranges(self._url, [start], [length])
+            (payload,) = self._store.get_ranges(self._url, starts=[start], lengths=[length])
         plain = decompress(payload, table.stored, int(table.uncompressed_bytes[i]))
         return split_basket(plain, int(table.border_bytes[i]), int(table.entries[i]))
 
@@ -206,7 +206,9 @@ class BasketReader:
         )
         # Request by request, so that no more than one merged read is held at once.
         for request in requests:
-            (fetched,) = self._store.get_ranges(self._url, [request.offset], [request.length])
+            (fetched,) = self._store.get_ranges(
+                self._url, starts=[request.offset], lengths=[request.length]
+            )
             for i in possible[request.members].tolist():
                 start = int(seek[i]) - request.offset
                 heads[i] = bytes(fetched[start : start + int(length[i])])
@@ -258,7 +260,7 @@ class BasketReader:
                 )
             wanted = min(key_keylen + BLOCK_HEADER_BYTES, nbytes)
             if len(head) < wanted:
-                (fetched,) = self._store.get_ranges(self._url, [seek], [wanted])
+                (fetched,) = self._store.get_ranges(self._url, starts=[seek], lengths=[wanted])
                 head = bytes(fetched)  # noqa: PLW2901  # the same head, longer
             last = TAIL.unpack_from(head, key_keylen - TAIL_FROM_END)[4]
             keylen[i], objlen[i], border[i] = key_keylen, key_objlen, last - key_keylen

@@ -134,7 +134,7 @@ class ObjectScanner:
         table = BasketTable(sizes, sizes, sizes, "raw" if size == length else "blocks")
         offset = int(key.fSeekKey) + int(key.fKeylen)
         manifest = Manifest(table, np.zeros(1, np.int64), np.array([offset]), np.array([length]))
-        (stored,) = self._store.get_ranges(self._url, [offset], [length])
+        (stored,) = self._store.get_ranges(self._url, starts=[offset], lengths=[length])
         return Payload(manifest, decompress(stored, table.stored, size).tobytes())
 
 

@@ -111,7 +111,7 @@ def _check_header(
     store: ByteStore, location: str, size_bytes: int, *, allow_truncated: bool
 ) -> None:
     """Refuse what is not a ROOT file, or not the whole of it (ROOT: ``TFile::WriteHeader``)."""
-    (header,) = store.get_ranges(location, [0], [min(LONG_HEADER.size, size_bytes)])
+    (header,) = store.get_ranges(location, starts=[0], lengths=[min(LONG_HEADER.size, size_bytes)])
     if bytes(header[:4]) != b"root":
         raise DeserializationError(
             f"{location} is not a ROOT file: it begins with {bytes(header[:4])!r}, expected b'root'"
