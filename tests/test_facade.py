@@ -319,7 +319,7 @@ def test_a_window_bounds_the_requests(refs: Path, requests: list[int]) -> None:
         arrays.append(file["Events"].arrays())
         copies.append((len(requests), max(requests)))
         again = pickle.loads(pickle.dumps(file))  # noqa: S301
-        assert again._window_bytes == window_bytes
+        assert again.fetcher.window_bytes == window_bytes
     (one, whole), (several, longest), (most, _) = copies
     assert one < several < most
     assert longest <= 16 << 10 < whole

@@ -357,3 +357,24 @@ class TestScan:
             packed = group[f"events/column-{column}"][:]
         assert packed.dtype == np.uint8
         assert packed.view("<i4").tolist() == columns(0, 30)["i"].tolist()
+
+
+def test_iterate_reads_no_page_twice(tmp_path: Path, requests: list[int]) -> None:
+    path = tmp_path / "pages.root"
+    columns = {"x": np.arange(1000.0), "y": ak.Array([[i] * (i % 3) for i in range(1000)])}
+    with uproot.recreate(path) as file:
+        ntuple = file.mkrntuple("data", columns)
+        ntuple.extend(columns)
+    fields = vroot.open(vroot.scan(path), verify_sources=False)["data"]
+    requests.clear()
+    expected = fields.arrays()
+    once = sum(requests)
+    requests.clear()
+    parts = list(fields.iterate(step_size=170))
+    assert 0 < sum(requests) <= once  # those at once read through what is between pages
+    assert len(parts) == 12
+    assert ak.array_equal(ak.concatenate(parts), expected)
+    # Another call knows nothing of the pages of the one before.
+    requests.clear()
+    assert ak.array_equal(next(fields.iterate(step_size=170)), expected[:170])
+    assert sum(requests) > 0

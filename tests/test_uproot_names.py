@@ -75,7 +75,7 @@ def test_statements_of_scripts() -> None:
         "import vroot.language.python as language\n"
         "import vroot as uproot\n"
         "assert uproot.interpretation.numerical.AsDtype is uproot.AsDtype\n"
-        "assert isinstance(language.python_language, uproot.language.PythonLanguage)\n"
+        "assert isinstance(language.python_language, uproot.language.python.PythonLanguage)\n"
         "assert uproot.behaviors.TH1.TH1 is TH1\n"
         "import sys\n"
         "assert 'uproot' not in sys.modules\n"

@@ -114,7 +114,7 @@ def test_lists_of_one_counter_that_differ(
         array = read_one(branch, entries, options)
         return array[:, :1] if branch.name == "Muon_charge" else array
 
-    monkeypatch.setattr("vroot.arrays.virtual.read_one", wrong)
+    monkeypatch.setattr("vroot.trees.virtual.read_one", wrong)
     expected = tree["Muon_pt"].array()
     arrays = tree.arrays(filter_name="Muon_*", virtual=True)
     ak.materialize(arrays[first])

@@ -9,7 +9,7 @@ from vroot._version import __version__
 from vroot.arrays.caches import LRUArrayCache, LRUCache
 from vroot.as_uproot import names as uproot_names
 from vroot.datasets.several_files import concatenate, iterate, num_entries
-from vroot.exceptions import KeyInFileError, VrootError
+from vroot.exceptions import KeyInFileError, MissingExtraError, VrootError
 from vroot.files.directory import Directory
 from vroot.files.file import File
 from vroot.files.opening import open_file as open  # noqa: A004  # the name that uproot has
@@ -48,6 +48,7 @@ __all__ = [
     "KeyInFileError",
     "LRUArrayCache",
     "LRUCache",
+    "MissingExtraError",
     "RField",
     "RNTuple",
     "TBranch",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from vroot.arrays.libraries import How, LibraryName
-from vroot.arrays.pandas_frames import to_series
+from vroot.arrays.pandas_frames import to_frame, to_series
 from vroot.exceptions import UnsupportedError
 
-__all__ = ["group_fields", "member_of", "to_plain"]
+__all__ = ["group_fields", "in_library", "member_of", "to_plain"]
 
 
 def to_plain(array: Any, name: str, library: LibraryName, entry_start: int) -> Any:
@@ -123,3 +123,38 @@ def member_of(records: Any, name: str) -> Any:
     if name not in records.fields and name.isdigit() and records.fields == ["0"]:
         return records["0"]
     return records[name]
+
+
+def in_library(
+    records: Any, path: Sequence[str] | None, library: LibraryName, how: How, entry_start: int
+) -> Any:
+    """Give the fields of records as a library has them.
+
+    Parameters
+    ----------
+    records : ak.Array
+        One record an entry.
+    path : sequence of str, optional
+        The names that lead to the field that is wanted, within the records.
+    library : "ak", "np" or "pd"
+        What to make of them.
+    how : None, dict, tuple or list
+        What to put them into; None is records, a dict or a DataFrame.
+    entry_start : int
+        The first entry, where the index of pandas begins.
+
+    Returns
+    -------
+    ak.Array, DataFrame, dict, tuple or list
+        As `library` and `how` say.
+    """
+    for step in (path or [])[:-1]:
+        records = member_of(records, step)
+    if library == "ak" and how is None:
+        return records
+    parts = {
+        field: to_plain(records[field], field, library, entry_start) for field in records.fields
+    }
+    if library == "pd" and how is None:
+        return to_frame(list(parts.items()))
+    return group_fields(parts, how)

@@ -135,7 +135,6 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "interpretation.strings": {"AsStrings": f"{_INTERPRETATIONS}:AsStrings"},
     "language": {
         "Language": "vroot.expressions.language:PythonLanguage",
-        **_all_in("vroot.expressions.language", ("PythonLanguage", "python_language")),
     },
     "language.python": _all_in("vroot.expressions.language", ("PythonLanguage", "python_language")),
     "model": {

@@ -15,6 +15,7 @@ from vroot.arrays.caches import copied
 from vroot.arrays.virtual import LazyBuffers
 from vroot.ntuples.protocols import NTuple
 from vroot.read.pages import read_buffers
+from vroot.read.step_cache import StepCache
 
 __all__ = ["Accessed", "Buffers", "virtual_buffers"]
 
@@ -57,6 +58,8 @@ class Buffers:
         Buffers that have been read.
     even_closed : bool
         Whether to read although the file is closed.
+    pages : StepCache, optional
+        Pages that were decoded for the step before.
     """
 
     ntuple: NTuple
@@ -64,6 +67,7 @@ class Buffers:
     executor: Executor | None = None
     array_cache: MutableMapping[str, Any] | None = None
     even_closed: bool = False
+    pages: StepCache[Any] | None = None
 
     def read(self, keys: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
         """Read buffers.
@@ -92,6 +96,7 @@ class Buffers:
                     executor=self.executor,
                     even_closed=self.even_closed,
                 ),
+                self.pages,
             )
         for key in missing:
             found[key] = buffers[key]

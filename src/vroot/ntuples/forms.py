@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,7 +15,7 @@ from vroot.format.ntuples import NTupleSchema
 if TYPE_CHECKING:
     import awkward as ak
 
-__all__ = ["FieldNames", "FormBuilder", "Selection"]
+__all__ = ["FieldNames", "FormBuilder", "Selection", "all_forms"]
 
 TUPLE_ITEM = re.compile(r"_[0-9]+")
 BASE_CLASS = re.compile(r":_[0-9]+")
@@ -350,3 +350,15 @@ class FormBuilder:
 
     def _index_width(self, column: int) -> str:
         return "i32" if self.schema.dtype(column).itemsize == 4 else "i64"
+
+
+def all_forms(form: Any) -> Iterator[Any]:
+    """A form and all in it."""
+    yield form
+    below: list[Any] = []
+    if form.is_record or form.is_union:
+        below = form.contents
+    elif form.is_list or form.is_option:
+        below = [form.content]
+    for content in below:
+        yield from all_forms(content)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
 
 from vroot.arrays.caches import ArrayCache, regularize_array_cache
 from vroot.arrays.libraries import How, regularize_library
-from vroot.arrays.pandas_frames import to_frame
-from vroot.arrays.plain import group_fields, member_of, to_plain
+from vroot.arrays.plain import in_library
 from vroot.arrays.virtual import check_virtual
 from vroot.exceptions import UnsupportedError
 from vroot.expressions.language import python_language
@@ -22,6 +21,7 @@ from vroot.mapping.listing import Listing
 from vroot.metadata.entry_ranges import regularize_entry_range
 from vroot.ntuples.protocols import Field, NTuple
 from vroot.read.opened import OpenedFile
+from vroot.read.step_cache import StepCache
 from vroot.read.steps import Report, bytes_of_size, regularize_step
 
 if TYPE_CHECKING:
@@ -364,14 +364,7 @@ class HasFields(Listing[F]):
             virtual=virtual,
             access_log=access_log,
         )
-        for step in (path or [])[:-1]:
-            records = member_of(records, step)
-        if name == "ak" and how is None:
-            return records
-        parts = {field: to_plain(records[field], field, name, start) for field in records.fields}
-        if name == "pd" and how is None:
-            return to_frame(list(parts.items()))
-        return group_fields(parts, how)
+        return in_library(records, path, name, how, start)
 
     def iterate(
         self,
@@ -410,6 +403,10 @@ class HasFields(Listing[F]):
         arrays, or tuple of arrays and Report
             One step.
         """
+        refuse(
+            cut=cut, aliases=aliases, language=language, backend=backend, interpreter=interpreter
+        )
+        name = regularize_library(library)
         filters: dict[str, Any] = {
             "filter_name": one_of(expressions, filter_name),
             "filter_typename": filter_typename,
@@ -421,24 +418,17 @@ class HasFields(Listing[F]):
             step_size,
             lambda size: self.num_entries_for(size, entry_start=start, entry_stop=stop, **filters),
         )
+        form, path = self.to_akform(ak_add_doc=ak_add_doc, **filters)
+        pages: StepCache[Any] = StepCache()
         for first in range(start, stop, step):
             last = min(first + step, stop)
-            arrays = self.arrays(
-                None,
-                cut,
-                aliases=aliases,
-                language=language,
-                entry_start=first,
-                entry_stop=last,
-                decompression_executor=decompression_executor or interpretation_executor,
-                array_cache=None,
-                library=library,
-                backend=backend,
-                interpreter=interpreter,
-                ak_add_doc=ak_add_doc,
-                how=how,
-                **filters,
+            records = self.ntuple.read(
+                form,
+                (first, last),
+                executor=decompression_executor or interpretation_executor,
+                pages=pages,
             )
+            arrays = in_library(records, path, name, how, first)
             yield (arrays, Report(self, first, last)) if report else arrays
 
     def num_entries_for(

@@ -19,9 +19,10 @@ from vroot.format.ntuples import NTupleSchema, column_path
 from vroot.metadata.entry_ranges import regularize_entry_range
 from vroot.metadata.specs import Manifest, NTupleSpec
 from vroot.ntuples.buffers import Buffers, virtual_buffers
-from vroot.ntuples.forms import FieldNames, FormBuilder, Selection
+from vroot.ntuples.forms import FieldNames, FormBuilder, Selection, all_forms
 from vroot.ntuples.has_fields import HasFields
 from vroot.read.opened import OpenedDirectory, OpenedFile
+from vroot.read.step_cache import StepCache
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -179,6 +180,7 @@ class RNTuple(HasFields["RField"]):
         array_cache: MutableMapping[str, Any] | None = None,
         virtual: bool = False,
         access_log: Any = None,
+        pages: StepCache[Any] | None = None,
     ) -> ak.Array:
         """Read what a form needs.
 
@@ -196,6 +198,8 @@ class RNTuple(HasFields["RField"]):
             Whether each column is read only when it is touched.
         access_log : object with ``__iadd__``, optional
             Given an `vroot.ntuples.buffers.Accessed` for each buffer that is touched then.
+        pages : StepCache, optional
+            Pages that were decoded for the step before.
 
         Returns
         -------
@@ -212,10 +216,12 @@ class RNTuple(HasFields["RField"]):
         import awkward as ak
 
         begin, end = start, stop = entries
-        if any(each.is_union for each in _all_forms(form)):
+        if any(each.is_union for each in all_forms(form)):
             # As in uproot: the alternatives are those of whole clusters, whichever are used.
             begin, end = self.schema.whole_clusters(start, stop)
-        buffers = Buffers(self, (begin, end), executor, array_cache, even_closed=virtual)
+        buffers = Buffers(
+            self, (begin, end), executor, array_cache, even_closed=virtual, pages=pages
+        )
         container: Mapping[str, Any]
         if virtual:
             # What is read later needs the file to be open now.
@@ -254,7 +260,7 @@ class RNTuple(HasFields["RField"]):
         """
         schema = self.schema
         first, last = self._clusters(entries)
-        keys = {each.form_key for each in _all_forms(form)}
+        keys = {each.form_key for each in all_forms(form)}
         total = 0
         for key in keys:
             if key is None or not key.startswith("column-"):
@@ -485,15 +491,3 @@ class RField(HasFields["RField"]):
         )
         start, _ = regularize_entry_range(self.num_entries, entry_start, entry_stop)
         return to_plain(member_of(records, self.name), self.name, name, start)
-
-
-def _all_forms(form: Any) -> Iterator[Any]:
-    """A form and all in it."""
-    yield form
-    below: list[Any] = []
-    if form.is_record or form.is_union:
-        below = form.contents
-    elif form.is_list or form.is_option:
-        below = [form.content]
-    for content in below:
-        yield from _all_forms(content)

@@ -11,6 +11,7 @@ from vroot.format.ntuples import NTupleSchema
 from vroot.mapping.listing import Listed
 from vroot.metadata.specs import Manifest
 from vroot.read.opened import OpenedFile
+from vroot.read.step_cache import StepCache
 
 __all__ = ["Field", "NTuple"]
 
@@ -60,6 +61,7 @@ class NTuple(Protocol):
         array_cache: MutableMapping[str, Any] | None = ...,
         virtual: bool = ...,
         access_log: Any = ...,
+        pages: StepCache[Any] | None = ...,
     ) -> Any:
         """Read what a form needs."""
         ...

@@ -29,8 +29,9 @@ from vroot.metadata.interpretations import (
 )
 from vroot.metadata.specs import BranchSpec, IndexArray, Manifest
 from vroot.read.runs import Baskets, bytes_for_runs, plan_baskets
+from vroot.read.step_cache import StepCache
 
-__all__ = ["BasketCache", "Column", "read_columns"]
+__all__ = ["Column", "read_columns"]
 
 Fetch: TypeAlias = Callable[[Ranges, Use], None]
 
@@ -58,30 +59,6 @@ class Column:
     counter: Callable[[], Column] | None = None
 
 
-class BasketCache:
-    """Decoded baskets that the next read of the same columns needs again.
-
-    It is for reading step by step: what reaches beyond the entries of one step is kept for the
-    next, and no more than that.
-    """
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[str, int], Decoded] = {}
-        self._next: dict[tuple[str, int], Decoded] = {}
-
-    def get(self, path: str, basket: int) -> Decoded | None:
-        """Give a basket, if it was kept."""
-        return self._kept.get((path, basket))
-
-    def put(self, path: str, basket: int, decoded: Decoded) -> None:
-        """Keep a basket for the next read."""
-        self._next[path, basket] = decoded
-
-    def turn(self) -> None:
-        """Forget what the last read did not keep."""
-        self._kept, self._next = self._next, {}
-
-
 @dataclass(frozen=True, eq=False)
 class _Task:
     """A column in the course of being read."""
@@ -91,7 +68,7 @@ class _Task:
     output: Output
     shared: SharedOffsets
     counts: Counts | None = None
-    cache: BasketCache | None = None
+    cache: StepCache[Decoded] | None = None
 
     @cached_property
     def counter_and_itemsize(self) -> tuple[str, int] | None:
@@ -129,7 +106,7 @@ def read_columns(
     entry_start: int,
     entry_stop: int,
     fetch: Fetch,
-    cache: BasketCache | None = None,
+    cache: StepCache[Decoded] | None = None,
 ) -> list[ColumnData]:
     """Read a range of entries of several columns.
 
@@ -141,7 +118,7 @@ def read_columns(
         Half-open range of entries; a shorter branch gives what it has of it.
     fetch : callable
         Fetches byte ranges and has them used, see `vroot.io.fetching.fetch`.
-    cache : BasketCache, optional
+    cache : StepCache, optional
         What the last read of these columns has kept; it is given what the next one needs.
 
     Returns

@@ -20,10 +20,12 @@ from vroot.exceptions import (
 from vroot.format.ntuples import NTupleSchema, Slot
 from vroot.io.fetching import Ranges, Use
 from vroot.metadata.specs import IndexArray, Manifest
+from vroot.read.step_cache import StepCache
 
 __all__ = ["read_buffers"]
 
-Buffers: TypeAlias = dict[str, npt.NDArray[Any]]
+Values: TypeAlias = npt.NDArray[Any]
+Buffers: TypeAlias = dict[str, Values]
 
 
 class _Page(msgspec.Struct, frozen=True, eq=False):
@@ -104,6 +106,7 @@ def read_buffers(
     entries: tuple[int, int],
     manifest: Callable[[int], Manifest],
     fetch: Callable[[Ranges, Use], None],
+    cache: StepCache[Values] | None = None,
 ) -> Buffers:
     """Read what the forms of some fields need.
 
@@ -119,6 +122,8 @@ def read_buffers(
         From the number of a column to where its pages are.
     fetch : callable
         Fetches byte ranges and has each used, see `vroot.io.fetching.fetch`.
+    cache : StepCache, optional
+        Pages that the last read of these columns has kept; it is given what the next one needs.
 
     Returns
     -------
@@ -139,7 +144,11 @@ def read_buffers(
         if key.startswith("column-"):
             by_column.setdefault(int(key.split("-")[1]), []).append(key)
     tasks = [_task(schema, column, entries, manifest) for column in by_column]
-    _fetch_pages([page for task in tasks for page in _pages(schema, task, manifest)], fetch)
+    beyond = _cluster_beyond(schema, entries)
+    pages = [page for task in tasks for page in _pages(schema, task, manifest, beyond, cache)]
+    _fetch_pages(pages, fetch)
+    if cache is not None:
+        cache.turn()
     buffers: Buffers = {"nones-index": np.array([-1], np.int64)}
     for task in tasks:
         finished = _finish(schema, task)
@@ -199,6 +208,13 @@ def _window(schema: NTupleSchema, slot: Slot, entries: tuple[int, int]) -> _Wind
 # --- pages
 
 
+def _cluster_beyond(schema: NTupleSchema, entries: tuple[int, int]) -> int | None:
+    """The cluster that reaches beyond a range of entries, if one does."""
+    last = int(schema.edges.searchsorted(entries[1], side="left"))
+    reaches = 0 < last < schema.edges.size and schema.edges[last] > entries[1]
+    return last - 1 if reaches else None
+
+
 def _fetch_pages(pages: list[_Page], fetch: Callable[[Ranges, Use], None]) -> None:
     def use(numbers: IndexArray, payloads: list[memoryview], url: str) -> None:
         for number, payload in zip(numbers.tolist(), payloads, strict=True):
@@ -212,9 +228,13 @@ def _fetch_pages(pages: list[_Page], fetch: Callable[[Ranges, Use], None]) -> No
 
 
 def _pages(
-    schema: NTupleSchema, task: _Task, manifest: Callable[[int], Manifest]
+    schema: NTupleSchema,
+    task: _Task,
+    manifest: Callable[[int], Manifest],
+    beyond: int | None,
+    cache: StepCache[Values] | None,
 ) -> Iterable[_Page]:
-    """The fetching of the pages that have something of a column's window."""
+    """The fetching of the pages that have something of a column's window, and are not at hand."""
     window = task.window
     active = schema.active(task.slot)
     starts = task.output.size - window.edges[-1] + window.edges
@@ -234,7 +254,14 @@ def _pages(
                 inside = slice(max(begin - first, 0), min(end, last) - first)
                 position = int(starts[i]) + max(first - begin, 0)
                 target = task.output[position : position + inside.stop - inside.start]
-                yield _page(schema, manifest(column), (column, page), inside, target)
+                kept = None if cache is None else cache.get(str(column), page)
+                keep = cache if cluster == beyond else None
+                if kept is None:
+                    yield _page(schema, manifest(column), (column, page), inside, target, keep)
+                    continue
+                target[:] = kept[inside]
+                if keep is not None:
+                    keep.put(str(column), page, kept)
 
 
 def _page(
@@ -242,7 +269,8 @@ def _page(
     manifest: Manifest,
     place: tuple[int, int],
     inside: slice,
-    target: npt.NDArray[Any],
+    target: Values,
+    keep: StepCache[Values] | None,
 ) -> _Page:
     column, page = place
     spec, column_type, bits = (
@@ -263,6 +291,8 @@ def _page(
             packed = unpack_page(check_page(stored) if checked else stored, elements, bits)
             values = decode_page(packed, column_type, elements, bits, spec.value_range)
             target[:] = values[inside]
+            if keep is not None:
+                keep.put(str(column), page, values)
         except (CorruptPageError, UnsupportedError) as err:
             raise type(err)(
                 f"field {schema.fields[spec.field].name!r}, column {column}, page {page}, "

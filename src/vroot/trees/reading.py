@@ -15,8 +15,9 @@ from vroot.exceptions import VrootError
 from vroot.expressions.language import Computed
 from vroot.metadata.flat import AsDtypeInPlace
 from vroot.metadata.interpretations import AsBits, AsGrouped, AsInstances, AsJagged
-from vroot.read.columns import BasketCache, read_columns
+from vroot.read.columns import read_columns
 from vroot.read.opened import OpenedFile
+from vroot.read.step_cache import StepCache
 from vroot.registration import cannot_be_awkward
 from vroot.trees.protocols import Branch, Branches
 
@@ -150,7 +151,7 @@ def read_together(
     selection: Selection,
     entries: tuple[int, int],
     options: Options,
-    cache: BasketCache | None = None,
+    cache: StepCache[Any] | None = None,
 ) -> Any:
     """Read branches in one plan, compute with them, and put them together.
 
@@ -162,7 +163,7 @@ def read_together(
         Half-open range of entries, within bounds.
     options : Options
         How to read it.
-    cache : BasketCache, optional
+    cache : StepCache, optional
         Baskets that were decoded for the step before.
 
     Returns
@@ -249,7 +250,7 @@ def read_columns_of(
     branches: Sequence[Branch],
     entries: tuple[int, int],
     options: Options,
-    cache: BasketCache | None = None,
+    cache: StepCache[Any] | None = None,
     *,
     layouts: bool = False,
 ) -> Callable[[Branch], Any]:

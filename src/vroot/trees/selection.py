@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from vroot.expressions.language import Computed, Expressions, checked_aliases, regularize_language
 from vroot.mapping.filters import Filter
 from vroot.metadata.interpretations import AsGrouped, Unsupported
-from vroot.read.columns import BasketCache
+from vroot.read.step_cache import StepCache
 from vroot.read.steps import Report, entries_of_step, regularize_step
 from vroot.trees.protocols import Branch, Branches
 from vroot.trees.reading import Options, Selection, branches_of, leaves_of, read_together
@@ -90,7 +90,7 @@ def steps(
     # As in uproot, where a branch without others in it is read as a part of what it is in.
     alone = tree.itself and not tree.components
     source = tree.itself[0][1].parent if alone else tree
-    cache = BasketCache()
+    cache: StepCache[Any] = StepCache()
     for start in range(*entries, step):
         part = (start, min(start + step, entries[1]))
         arrays = read_together(selection, part, options, cache)
