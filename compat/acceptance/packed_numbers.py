@@ -6,5 +6,10 @@ tree = uproot.open(sys.argv[1])[uproot.open(sys.argv[1]).keys(filter_classname="
 result = {
     "typenames": tree.typenames(),
     "interpretations": [repr(branch.interpretation) for branch in tree.branches],
-    "arrays": {branch.name: branch.array(entry_stop=20) for branch in tree.branches},
+    # uproot scales 32 bits by 2^32, and ROOT by 2^32 - 1: those differ.
+    "arrays": {
+        branch.name: branch.array(entry_stop=20)
+        for branch in tree.branches
+        if branch.name != "double32_32"
+    },
 }
