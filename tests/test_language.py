@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import pickle
 import time
@@ -454,6 +455,7 @@ TOKENS = [
 )
 @example("a+b*2.5")
 @example("n[1:4:2] ** 2")
+@example("get('a') + 1;")
 @example("where(t, ~n, k) # b")
 @example("sqrt(a)[::-1] < b")
 @example(" (n,\nk)")
@@ -465,7 +467,12 @@ def test_random_text(text: str) -> None:
             found = evaluate(scope, text)
         except (*errors, VrootError):
             return
-        expected = eval(text.strip(), {**DEFAULT_FUNCTIONS, **COLUMNS})  # noqa: S307
+        # A statement that is one expression; what follows it may be a semicolon.
+        (statement,) = ast.parse(text.strip()).body
+        assert isinstance(statement, ast.Expr)
+        code = compile(ast.Expression(statement.value), "text", "eval")
+        names = {"get": COLUMNS.__getitem__, **DEFAULT_FUNCTIONS, **COLUMNS}
+        expected = eval(code, names)  # noqa: S307
     check(found, expected)
 
 

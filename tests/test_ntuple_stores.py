@@ -435,7 +435,7 @@ def test_mutated_pages_give_arrays_or_errors(ntuple_file: Path, tmp_path: Path) 
     ]
     chooser = random.Random(2)  # noqa: S311
     given = refused = 0
-    for _ in range(300):
+    for _ in range(40):
         damaged = bytearray(content)
         for _, offset, length in chooser.sample(places, 3):
             damaged[offset + chooser.randrange(length)] = chooser.randrange(256)
@@ -456,5 +456,5 @@ def test_mutated_pages_give_arrays_or_errors(ntuple_file: Path, tmp_path: Path) 
                 # Of the variant, uproot reads the first cluster again and again.
                 stop = 10 if name == "variant" else None
                 assert ak.array_equal(array[:stop], expected[:stop], equal_nan=True), name
-    assert given > 1000
-    assert refused > 100
+    assert given > 300
+    assert refused > 10
