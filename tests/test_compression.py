@@ -11,7 +11,7 @@ from baskets import COMPRESSORS, STREAMS, block, compressed_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vroot.decode.compression import decompress, iterate_blocks
+from vroot.decode.compression import ALGORITHMS, decompress, iterate_blocks
 from vroot.exceptions import CorruptBasketError, DeserializationError
 from vroot.metadata.specs import Stored
 
@@ -302,3 +302,10 @@ def test_the_error_is_one_of_deserialization_and_a_value_error() -> None:
     with pytest.raises(DeserializationError) as caught:
         unblocked(b"??", 5)
     assert isinstance(caught.value, ValueError)
+
+
+def test_one_row_an_algorithm() -> None:
+    assert len({each.tag for each in ALGORITHMS}) == len(ALGORITHMS) == 5
+    assert len({each.number for each in ALGORITHMS}) == len(ALGORITHMS)
+    assert {each.stored for each in ALGORITHMS} == {None, "zlib", "zstd", "xz"}
+    assert all((each.stored is None) == (each.zarr_codec is None) for each in ALGORITHMS)

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from vroot.exceptions import VrootError
 
-__all__ = ["Accessed", "LazyBuffers", "check_virtual"]
+__all__ = ["Accessed", "BuffersByKey", "LazyBuffers", "check_virtual"]
 
-Buffers: TypeAlias = Mapping[str, npt.NDArray[Any]]
+BuffersByKey: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
 
 class Accessed(NamedTuple):
@@ -65,7 +65,7 @@ def check_virtual(*, virtual: bool, access_log: Any, library: Any, **others: Any
 
 @dataclass(frozen=True, eq=False)
 class LazyBuffers:
-    """Buffers that are read together, when one of them is first touched.
+    """BuffersByKey that are read together, when one of them is first touched.
 
     Parameters
     ----------
@@ -77,13 +77,13 @@ class LazyBuffers:
         Where it is noted what is touched.
     """
 
-    read: Callable[[], Buffers]
+    read: Callable[[], BuffersByKey]
     what: str
     access_log: Any = None
     _noted: set[str] = field(default_factory=set, init=False)
 
     @cached_property
-    def _buffers(self) -> Buffers:
+    def _buffers(self) -> BuffersByKey:
         try:
             return self.read()
         except (OSError, ValueError, VrootError) as err:

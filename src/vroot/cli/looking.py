@@ -25,7 +25,7 @@ from vroot import (
 )
 from vroot.cli.printing import (
     EXIT_OK,
-    Column,
+    TableColumn,
     complain,
     make_column,
     printable,
@@ -215,7 +215,7 @@ def _read_all(tree: HasBranches[Any] | HasFields[Any], entries: range) -> dict[s
     return values
 
 
-def _blocks(entry: Column, columns: Sequence[Column]) -> Iterator[list[Column]]:
+def _blocks(entry: TableColumn, columns: Sequence[TableColumn]) -> Iterator[list[TableColumn]]:
     """Share columns out over tables that fit the terminal, each beginning with the entry."""
     limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
     block, used = [entry], entry.width

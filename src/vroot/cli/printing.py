@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 __all__ = [
     "EXIT_ERROR",
     "EXIT_OK",
-    "Column",
     "OutputClosedError",
+    "TableColumn",
     "complain",
     "make_column",
     "printable",
@@ -34,7 +34,7 @@ class OutputClosedError(Exception):
     """Whoever read standard output has gone away."""
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column of a table."""
 
     heading: str
@@ -47,12 +47,12 @@ class Column(NamedTuple):
         return max(map(len, (self.heading, *self.cells))) + COLUMN_MARGIN
 
 
-def make_column(heading: str, values: Sequence[object], limit: int = sys.maxsize) -> Column:
+def make_column(heading: str, values: Sequence[object], limit: int = sys.maxsize) -> TableColumn:
     """Make a column of values, of which no more than `limit` characters are shown."""
     texts = ["" if value is None else printable(_brief(value, limit)) for value in values]
     cells = [text if len(text) <= limit else text[: limit - 1] + "…" for text in texts]
     is_number = all(isinstance(value, int | float | None) for value in values)
-    return Column(printable(heading), cells, "right" if is_number else "left")
+    return TableColumn(printable(heading), cells, "right" if is_number else "left")
 
 
 def _brief(value: object, limit: int) -> str:
@@ -69,7 +69,7 @@ def _brief(value: object, limit: int) -> str:
     return str(value)
 
 
-def write_table(columns: Sequence[Column]) -> None:
+def write_table(columns: Sequence[TableColumn]) -> None:
     """Print a table: drawn by rich on a terminal, else plain and never shortened."""
     drawn = _rich_table(columns) if sys.stdout.isatty() else None
     if drawn is not None:
@@ -84,7 +84,7 @@ def write_table(columns: Sequence[Column]) -> None:
     write("".join(f"{line.rstrip()}\n" for line in lines))
 
 
-def _rich_table(columns: Sequence[Column]) -> str | None:
+def _rich_table(columns: Sequence[TableColumn]) -> str | None:
     """Draw a table for the terminal; None if rich is not installed."""
     try:
         from rich import box, console, table, text

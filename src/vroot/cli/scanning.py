@@ -28,6 +28,7 @@ from vroot.exceptions import (
 from vroot.format.references import References, is_reference_name
 from vroot.io.local import local_path
 from vroot.io.urls import name_of
+from vroot.locate.catalog import SIDECAR_SUFFIXES
 from vroot.locate.paths import regularize_path, split_object_path
 from vroot.metadata.interpretations import AsInstances, Unsupported
 from vroot.metadata.specs import BranchSpec, DirectorySpec, ObjectSpec, Spec, TreeSpec
@@ -35,7 +36,7 @@ from vroot.scanner.outputs import check_outputs
 
 __all__ = ["SIDECAR_SUFFIX", "scan"]
 
-SIDECAR_SUFFIX = ".refs.json"
+SIDECAR_SUFFIX = SIDECAR_SUFFIXES[0]
 SUMMARY = (
     "{output}: trees {trees}, branches {branches}, baskets {baskets}, "
     "unsupported branches {unsupported_branches}, bytes {output_bytes}{left_out}\n"

@@ -6,8 +6,8 @@ import lzma
 import struct
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import cramjam
 import deflate
@@ -19,7 +19,15 @@ import zstandard
 from vroot.exceptions import CorruptBasketError
 from vroot.metadata.specs import BLOCK_HEADER_BYTES, Stored
 
-__all__ = ["Plain", "decompress", "decompress_each", "iterate_blocks"]
+__all__ = [
+    "ALGORITHMS",
+    "STREAMS",
+    "Algorithm",
+    "Plain",
+    "decompress",
+    "decompress_each",
+    "iterate_blocks",
+]
 
 Bytes = npt.NDArray[np.uint8]
 #: Uncompressed bytes, in whatever a library gives.
@@ -259,11 +267,49 @@ def _checked(output: bytes | bytearray, size: int) -> bytes | bytearray:
     return output
 
 
+class Algorithm(NamedTuple):
+    """One of ROOT's compression algorithms.
+
+    Parameters
+    ----------
+    tag : bytes
+        The first two bytes of its blocks (ROOT: core/zip/src/RZip.cxx).
+    number : int
+        ROOT's number of it, a hundredth of the compression settings (core/zip/inc/Compression.h).
+    decompress : callable
+        From the data of a block and their uncompressed length to the bytes.
+    stored : str, optional
+        How a store calls the bare stream of its only block; none if that is not a stream that
+        other software knows.
+    zarr_codec : dict, optional
+        The codec of zarr-python or numcodecs that reads that stream.
+    """
+
+    tag: bytes
+    number: int
+    decompress: Decompressor
+    stored: Stored | None = None
+    zarr_codec: Mapping[str, Any] | None = None
+
+
+def _zarr_codec(name: str, **configuration: Any) -> dict[str, Any]:
+    return {"name": name, "configuration": configuration}
+
+
+#: All of them. Of LZ4 there is no bare stream: ROOT puts a checksum before the data.
+ALGORITHMS = (
+    Algorithm(b"ZL", 1, _decompress_zlib, "zlib", _zarr_codec("numcodecs.zlib", level=1)),
+    Algorithm(b"XZ", 2, _decompress_xz, "xz", _zarr_codec("numcodecs.lzma", preset=1)),
+    Algorithm(b"CS", 3, _decompress_old),
+    Algorithm(b"L4", 4, _decompress_lz4),
+    Algorithm(b"ZS", 5, _decompress_zstd, "zstd", _zarr_codec("zstd", level=1, checksum=False)),
+)
+
 #: By the tag of a block, and by how a bare stream is stored.
 DECOMPRESSORS: dict[bytes | str, Decompressor] = {
-    b"ZL": _decompress_zlib, "zlib": _decompress_zlib,
-    b"ZS": _decompress_zstd, "zstd": _decompress_zstd,
-    b"XZ": _decompress_xz, "xz": _decompress_xz,
-    b"L4": _decompress_lz4,
-    b"CS": _decompress_old,
-}  # fmt: skip
+    **{each.tag: each.decompress for each in ALGORITHMS},
+    **{each.stored: each.decompress for each in ALGORITHMS if each.stored is not None},
+}
+
+#: How the bare streams are stored.
+STREAMS = frozenset(each.stored for each in ALGORITHMS if each.stored is not None)

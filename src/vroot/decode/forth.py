@@ -24,7 +24,7 @@ from vroot.metadata.interpretations import Program
 __all__ = ["CheckedProgram", "check_program", "run_program"]
 
 MAX_SOURCE_LENGTH = 1 << 20
-MAX_DEPTH = 32
+MAX_LOOP_DEPTH = 32
 MAX_LITERAL = 1 << 20
 
 #: A program writes at most so many bytes, and executes at most so many words, for each byte that
@@ -156,8 +156,8 @@ class _Checker:
 
     def _code(self, ends: frozenset[str], depth: int, level: int) -> tuple[_Effect, int]:
         """Check code up to one of the words `ends`; give its effect and the depth after it."""
-        if level > MAX_DEPTH:
-            raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
+        if level > MAX_LOOP_DEPTH:
+            raise ValueError(f"it is nested more than {MAX_LOOP_DEPTH} deep")
         effect = _Effect()
         while True:
             word = self._next()
@@ -298,8 +298,8 @@ WORDS = frozenset(
 
 def _check_form(form: Any, outputs: Mapping[str, str], level: int) -> None:
     """Check that a form asks for nothing but the outputs of its program."""
-    if level > MAX_DEPTH:
-        raise ValueError(f"its form is nested more than {MAX_DEPTH} deep")
+    if level > MAX_LOOP_DEPTH:
+        raise ValueError(f"its form is nested more than {MAX_LOOP_DEPTH} deep")
     kind, key = form["class"], form.get("form_key")
     if kind == "NumpyArray":
         wanted = {f"{key}-data": form["primitive"]}

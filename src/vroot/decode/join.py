@@ -1,4 +1,4 @@
-"""Buffers of an Awkward form from several baskets, put together."""
+"""PartBuffers of an Awkward form from several baskets, put together."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from vroot.metadata.interpretations import Program
 
 __all__ = ["join_buffers"]
 
-Buffers = dict[str, npt.NDArray[Any]]
-#: Buffers, and the half-open range of items that is wanted of them.
-Part = tuple[Buffers, int, int]
+PartBuffers = dict[str, npt.NDArray[Any]]
+#: PartBuffers, and the half-open range of items that is wanted of them.
+Part = tuple[PartBuffers, int, int]
 
 
 def join_buffers(program: Program, parts: Sequence[Part]) -> dict[str, npt.NDArray[Any]]:
@@ -33,7 +33,7 @@ def join_buffers(program: Program, parts: Sequence[Part]) -> dict[str, npt.NDArr
     Returns
     -------
     dict of str to ndarray
-        Buffers of the form, for the wanted entries alone.
+        PartBuffers of the form, for the wanted entries alone.
 
     Raises
     ------

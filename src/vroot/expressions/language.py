@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import operator
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -22,6 +21,7 @@ from vroot.exceptions import (
     VrootError,
 )
 from vroot.expressions.translation import Step, Translator, Values
+from vroot.user_warnings import warn
 
 __all__ = [
     "Computed",
@@ -35,12 +35,12 @@ __all__ = [
 ]
 
 MAX_LENGTH = 10_000  # characters of an expression
-MAX_DEPTH = 200  # of operations in operations, and so of calls of this module's functions
+MAX_OPERATION_DEPTH = 200  # of operations in operations, and so of calls of this module's functions
 MAX_ALIASES = 100  # of aliases of aliases
 MAX_DECIMALS = 1000
 
 
-class Branch(Protocol):
+class Interpretable(Protocol):
     """What an expression is made of."""
 
     def interpreted(self, interpretation: Any) -> Self:
@@ -48,7 +48,7 @@ class Branch(Protocol):
         ...
 
 
-B = TypeVar("B", bound=Branch)
+B = TypeVar("B", bound=Interpretable)
 
 
 class ExpressionSyntaxError(VrootError, SyntaxError):
@@ -444,15 +444,15 @@ class Expressions(Generic[B]):
         if len(module.body) != 1 or not isinstance(module.body[0], ast.Expr):
             raise ExpressionSyntaxError(f"expected a single expression, not {text!r}{self._where}")
         level: Sequence[ast.AST] = [module.body[0].value]
-        for _ in range(MAX_DEPTH):
+        for _ in range(MAX_OPERATION_DEPTH):
             level = [child for node in level for child in ast.iter_child_nodes(node)]
         if level:
-            raise self.refused(f"an expression nested more than {MAX_DEPTH} deep", text)
+            raise self.refused(f"an expression nested more than {MAX_OPERATION_DEPTH} deep", text)
         return module.body[0].value
 
     def warn(self, message: str) -> None:
         """Warn of names that mean several things."""
-        warnings.warn(message + self._where, NameConflictWarning, stacklevel=2)
+        warn(message + self._where, NameConflictWarning)
 
     def missing(self, name: str) -> KeyInFileError:
         """Make the error for a name that means nothing."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from vroot.arrays.caches import ArrayCache, LRUCache, made_array_cache, made_object_cache
 from vroot.files.directory import Directory
-from vroot.files.source import Source
+from vroot.files.source import OpenedSource
 from vroot.format.references import References
 from vroot.io.fetcher import Fetcher
 from vroot.io.fetching import WINDOW_BYTES
@@ -117,9 +117,9 @@ class File(Directory):
         return self.uuid.bytes
 
     @property
-    def source(self) -> Source:
+    def source(self) -> OpenedSource:
         """The ROOT file, with counters of what was read of it."""
-        return Source(self)
+        return OpenedSource(self)
 
     @property
     def performance_counters(self) -> PerformanceCounters:

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-__all__ = ["Source"]
+__all__ = ["OpenedSource"]
 
 
-class Source:
+class OpenedSource:
     """The ROOT file of an opened store, and counters of what was read of it.
 
     Parameters
@@ -27,7 +27,7 @@ class Source:
         self._file = file
 
     def __repr__(self) -> str:
-        return f"<Source {self.file_path!r} at 0x{id(self):012x}>"
+        return f"<OpenedSource {self.file_path!r} at 0x{id(self):012x}>"
 
     def __enter__(self) -> Self:
         return self

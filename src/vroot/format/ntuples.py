@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from vroot.decode.compression import STREAMS
 from vroot.decode.pages import COLUMN_TYPES, ColumnType
 from vroot.exceptions import ReferenceStoreError, UnsupportedError
 from vroot.format.nodes import Runs, decode_runs
@@ -30,7 +31,7 @@ __all__ = [
 Role: TypeAlias = Literal["leaf", "collection", "record", "variant", "streamer"]
 
 #: Deeper nesting than any C++ type that somebody writes; what walks the fields is recursive.
-MAX_DEPTH = 64
+MAX_FIELD_DEPTH = 64
 MAX_COUNT = 1 << 48
 MAX_CLUSTERS = 1 << 20
 #: Zeros that no page has, of a field that was added late: no bytes in the file vouch for them.
@@ -213,8 +214,8 @@ class NTupleSchema:
             if field.repetition is not None and not 0 <= field.repetition < MAX_COUNT:
                 raise ValueError(f"field {i} repeats its item {field.repetition} times")
             depths.append(0 if field.parent is None else depths[field.parent] + 1)
-            if depths[i] > MAX_DEPTH:
-                raise ValueError(f"field {i} is more than {MAX_DEPTH} fields deep")
+            if depths[i] > MAX_FIELD_DEPTH:
+                raise ValueError(f"field {i} is more than {MAX_FIELD_DEPTH} fields deep")
         for i, column in enumerate(self.data.columns):
             if not 0 <= column.field < len(self.data.fields):
                 raise ValueError(f"column {i} is of field {column.field}, which does not exist")
@@ -349,7 +350,7 @@ class NTupleSchema:
 
     def header_bytes(self, column: int) -> int:
         """Length of the block header that is before each reference of a column, but not in it."""
-        return BLOCK_HEADER_BYTES if self.columns[column].stored in ("zlib", "zstd", "xz") else 0
+        return BLOCK_HEADER_BYTES if self.columns[column].stored in STREAMS else 0
 
     # --- elements
 

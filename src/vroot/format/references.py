@@ -42,7 +42,7 @@ SUFFIXES = (".json", ".json.zst", ".json.zstd")
 ZSTD_LEVEL = 10
 ZSTD_LEVEL_SMALL = 19  # takes a second for some megabytes
 SMALL_BYTES = 256 << 10
-MAX_DEPTH = 256
+MAX_NODE_DEPTH = 256
 CONTROL = re.compile(r"[\x00-\x1f]")
 DOCUMENT = "/zarr.json"
 
@@ -299,9 +299,9 @@ def _index(refs: Mapping[str, Any], location: str) -> dict[str, list[str]]:
     children: dict[str, list[str]] = {}
     for key in refs:
         if key.endswith(DOCUMENT):
-            if key.count("/") > MAX_DEPTH:
+            if key.count("/") > MAX_NODE_DEPTH:
                 raise ReferenceStoreError(
-                    f"{location}: a node is nested more than {MAX_DEPTH} deep: {key[:100]}..."
+                    f"{location}: a node is nested more than {MAX_NODE_DEPTH} deep: {key[:100]}..."
                 )
             parent, _, last = key[: -len(DOCUMENT)].rpartition("/")
             if not last or key.startswith("/"):

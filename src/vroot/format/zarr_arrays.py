@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from vroot.decode.compression import ALGORITHMS
 from vroot.format.interpretations import JSON, Programs, encode_interpretation
 from vroot.format.nodes import encode_branch, encode_runs
 from vroot.metadata.dtypes import split_dtype
@@ -37,12 +38,14 @@ __all__ = [
 
 CODEC_NAME = "vroot.basket"
 
-#: Codecs of zarr-python and numcodecs that read ROOT's streams as they are.
-STREAM_CODECS: dict[Stored, list[JSON]] = {
+#: Codecs that read the chunks of a column that are all stored alike.
+STOCK_CODECS: dict[Stored, list[JSON]] = {
     "raw": [],
-    "zlib": [{"name": "numcodecs.zlib", "configuration": {"level": 1}}],
-    "zstd": [{"name": "zstd", "configuration": {"level": 1, "checksum": False}}],
-    "xz": [{"name": "numcodecs.lzma", "configuration": {"preset": 1}}],
+    **{
+        each.stored: [dict(each.zarr_codec)]
+        for each in ALGORITHMS
+        if each.stored is not None and each.zarr_codec is not None
+    },
 }
 
 
@@ -267,13 +270,13 @@ def _is_big_endian(dtype: np.dtype[Any]) -> bool:
 def _codecs(array: ChunkArray, spec: BranchSpec) -> tuple[list[JSON], np.dtype[Any]]:
     """The codecs of an array, and the dtype that they give."""
     stored, interpretation = spec.baskets.stored, spec.interpretation
-    if stored in STREAM_CODECS and is_stock(spec):
+    if stored in STOCK_CODECS and is_stock(spec):
         if not isinstance(interpretation, AsDtype | AsStridedObjects) or array.name == "raw":
-            return [{"name": "bytes"}, *STREAM_CODECS[stored]], array.dtype
+            return [{"name": "bytes"}, *STOCK_CODECS[stored]], array.dtype
         base, _ = split_dtype(interpretation.from_dtype)
         wide = base.names is not None or base.itemsize > 1
         endian = {"configuration": {"endian": "big"}} if wide else {}
-        return [{"name": "bytes"} | endian, *STREAM_CODECS[stored]], base.newbyteorder("=")
+        return [{"name": "bytes"} | endian, *STOCK_CODECS[stored]], base.newbyteorder("=")
     configuration: JSON = {"part": array.name or "values", "stored": stored}
     if array.name != "raw":
         needed = _without_names(interpretation, array)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from vroot.io.remote import exists, read_begin, read_file
 from vroot.io.sources import Sources, header_checksum
 from vroot.io.urls import beside, name_of
 from vroot.locate.catalog import SIDECAR_SUFFIXES, current_catalog
+from vroot.user_warnings import warn
 
 __all__ = ["Found", "find_references", "source_url"]
 
@@ -26,9 +26,6 @@ Found = tuple[References, Sources | None]
 
 #: A name of a ROOT file, or of a part of one.
 ROOT_NAME = re.compile(r"\.root(\.\d+)?$", re.IGNORECASE)
-
-#: From a warning to the call of `vroot.open`: the functions of this module and of the file.
-STACK = 7
 
 
 def find_references(
@@ -205,7 +202,7 @@ def _checked(
 
 
 def _not_used(what: str, why: str) -> None:
-    warnings.warn(f"{what} is not used: {why}", StaleReferencesWarning, stacklevel=STACK)
+    warn(f"{what} is not used: {why}", StaleReferencesWarning)
 
 
 def source_url(location: str) -> str:

@@ -17,7 +17,7 @@ from vroot.ntuples.protocols import NTuple
 from vroot.read.pages import read_buffers
 from vroot.read.step_cache import StepCache
 
-__all__ = ["Accessed", "Buffers", "virtual_buffers"]
+__all__ = ["Accessed", "NTupleBuffers", "virtual_buffers"]
 
 
 class Accessed(NamedTuple):
@@ -43,7 +43,7 @@ class Accessed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Buffers:
+class NTupleBuffers:
     """The buffers of an RNTuple for a range of entries.
 
     Parameters
@@ -55,7 +55,7 @@ class Buffers:
     executor : Executor, optional
         Decodes the pages.
     array_cache : MutableMapping, optional
-        Buffers that have been read.
+        NTupleBuffers that have been read.
     even_closed : bool
         Whether to read although the file is closed.
     pages : StepCache, optional
@@ -116,7 +116,7 @@ class Buffers:
 
 
 def virtual_buffers(
-    form: Any, buffers: Buffers, clusters: tuple[int, int], access_log: Any
+    form: Any, buffers: NTupleBuffers, clusters: tuple[int, int], access_log: Any
 ) -> dict[str, Callable[[], npt.NDArray[Any]]]:
     """Give functions that read the buffers of a form, one column at a time.
 
@@ -124,7 +124,7 @@ def virtual_buffers(
     ----------
     form : ak.forms.Form
         The form, as `HasFields.to_akform` gives it.
-    buffers : Buffers
+    buffers : NTupleBuffers
         What reads them.
     clusters : tuple of int
         Half-open range of clusters, for the log.

@@ -15,7 +15,7 @@ from vroot.format.ntuples import NTupleSchema
 if TYPE_CHECKING:
     import awkward as ak
 
-__all__ = ["FieldNames", "FormBuilder", "Selection", "all_forms"]
+__all__ = ["FieldNames", "FieldSelection", "FormBuilder", "all_forms"]
 
 TUPLE_ITEM = re.compile(r"_[0-9]+")
 BASE_CLASS = re.compile(r":_[0-9]+")
@@ -158,7 +158,7 @@ class FieldNames:
         return "::".join([*classes[::-1][:prefixes], self.names[stack[0]]])
 
 
-class Selection:
+class FieldSelection:
     """The fields that were asked for, by their paths.
 
     Parameters
@@ -189,7 +189,7 @@ class FormBuilder:
         The RNTuple.
     names : FieldNames
         The names of its fields.
-    selection : Selection
+    selection : FieldSelection
         Which fields to take.
     parameters : callable
         From the number of a field to the parameters of its form.
@@ -199,7 +199,7 @@ class FormBuilder:
         self,
         schema: NTupleSchema,
         names: FieldNames,
-        selection: Selection,
+        selection: FieldSelection,
         parameters: Parameters,
     ) -> None:
         self.schema = schema

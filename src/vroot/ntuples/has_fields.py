@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
@@ -23,6 +22,7 @@ from vroot.ntuples.protocols import Field, NTuple
 from vroot.read.opened import OpenedFile
 from vroot.read.step_cache import StepCache
 from vroot.read.steps import Report, bytes_of_size, regularize_step
+from vroot.user_warnings import warn
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -143,10 +143,9 @@ class HasFields(Listing[F]):
             Name and field.
         """
         if filter_branch is not None:
-            warnings.warn(
+            warn(
                 "filter_branch should not be used for RNTuples, but filter_field",
                 DeprecationWarning,
-                stacklevel=2,
             )
             filter_field = filter_branch
         if filter_field is not None and not callable(filter_field):

@@ -18,8 +18,8 @@ from vroot.exceptions import (
 from vroot.format.ntuples import NTupleSchema, column_path
 from vroot.metadata.entry_ranges import regularize_entry_range
 from vroot.metadata.specs import Manifest, NTupleSpec
-from vroot.ntuples.buffers import Buffers, virtual_buffers
-from vroot.ntuples.forms import FieldNames, FormBuilder, Selection, all_forms
+from vroot.ntuples.buffers import NTupleBuffers, virtual_buffers
+from vroot.ntuples.forms import FieldNames, FieldSelection, FormBuilder, all_forms
 from vroot.ntuples.has_fields import HasFields
 from vroot.read.opened import OpenedDirectory, OpenedFile
 from vroot.read.step_cache import StepCache
@@ -146,7 +146,9 @@ class RNTuple(HasFields["RField"]):
 
     # --- reading
 
-    def form_builder(self, selection: Selection, ak_add_doc: bool | dict[str, str]) -> FormBuilder:
+    def form_builder(
+        self, selection: FieldSelection, ak_add_doc: bool | dict[str, str]
+    ) -> FormBuilder:
         """Make what builds the forms of a selection of fields."""
 
         def parameters(i: int) -> dict[str, Any] | None:
@@ -160,7 +162,7 @@ class RNTuple(HasFields["RField"]):
         """Give the form of some fields, and the names that lead into it; see `to_akform`."""
         import awkward as ak
 
-        selection = Selection(keys)
+        selection = FieldSelection(keys)
         builder = self.form_builder(selection, ak_add_doc)
         fields = [field for field in self.fields if field.name in selection]
         with self.located():
@@ -193,7 +195,7 @@ class RNTuple(HasFields["RField"]):
         executor : Executor, optional
             Decodes the pages.
         array_cache : MutableMapping, optional
-            Buffers that have been read.
+            NTupleBuffers that have been read.
         virtual : bool
             Whether each column is read only when it is touched.
         access_log : object with ``__iadd__``, optional
@@ -219,7 +221,7 @@ class RNTuple(HasFields["RField"]):
         if any(each.is_union for each in all_forms(form)):
             # As in uproot: the alternatives are those of whole clusters, whichever are used.
             begin, end = self.schema.whole_clusters(start, stop)
-        buffers = Buffers(
+        buffers = NTupleBuffers(
             self, (begin, end), executor, array_cache, even_closed=virtual, pages=pages
         )
         container: Mapping[str, Any]
@@ -416,7 +418,7 @@ class RField(HasFields["RField"]):
             ),
             len(steps) - 1,
         )
-        selection = Selection([self.path, *(f"{self.path}.{key}" for key in keys)])
+        selection = FieldSelection([self.path, *(f"{self.path}.{key}" for key in keys)])
         builder = ntuple.form_builder(selection, ak_add_doc)
         with ntuple.located():
             content = builder.form(steps[outer].field_id)

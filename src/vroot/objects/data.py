@@ -18,7 +18,7 @@ from vroot.objects.basics import (
 __all__ = [
     "ARRAY_DTYPE",
     "MAX_ARRAYS_BYTES",
-    "MAX_DEPTH",
+    "MAX_VALUE_DEPTH",
     "ArrayData",
     "ContainerData",
     "FloatData",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 #: How deep objects may be nested.
-MAX_DEPTH = 64
+MAX_VALUE_DEPTH = 64
 
 #: How much the arrays of one object may hold, in bytes: a small frame can become any length.
 MAX_ARRAYS_BYTES = 1 << 28

@@ -31,7 +31,7 @@ from vroot.objects.containers import STLMap, STLSequence, STLSet
 from vroot.objects.data import (
     ARRAY_DTYPE,
     MAX_ARRAYS_BYTES,
-    MAX_DEPTH,
+    MAX_VALUE_DEPTH,
     ArrayData,
     ContainerData,
     FloatData,
@@ -258,7 +258,7 @@ def _check_depth(data: Any) -> None:
     level, depth = [data], 0
     while level:
         depth += 1
-        if depth > 2 * MAX_DEPTH:
+        if depth > 2 * MAX_VALUE_DEPTH:
             raise ValueError("objects are nested too deep")
         below: list[Any] = []
         for item in level:

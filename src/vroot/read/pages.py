@@ -25,7 +25,7 @@ from vroot.read.step_cache import StepCache
 __all__ = ["read_buffers"]
 
 Values: TypeAlias = npt.NDArray[Any]
-Buffers: TypeAlias = dict[str, Values]
+PageBuffers: TypeAlias = dict[str, Values]
 
 
 class _Page(msgspec.Struct, frozen=True, eq=False):
@@ -107,7 +107,7 @@ def read_buffers(
     manifest: Callable[[int], Manifest],
     fetch: Callable[[Ranges, Use], None],
     cache: StepCache[Values] | None = None,
-) -> Buffers:
+) -> PageBuffers:
     """Read what the forms of some fields need.
 
     Parameters
@@ -149,7 +149,7 @@ def read_buffers(
     _fetch_pages(pages, fetch)
     if cache is not None:
         cache.turn()
-    buffers: Buffers = {"nones-index": np.array([-1], np.int64)}
+    buffers: PageBuffers = {"nones-index": np.array([-1], np.int64)}
     for task in tasks:
         finished = _finish(schema, task)
         for key in by_column[task.column]:
@@ -392,7 +392,7 @@ def _finish_switch(schema: NTupleSchema, task: _Task) -> None:
             base += limit or 0
 
 
-def _buffers(key: str, values: npt.NDArray[Any]) -> Buffers:
+def _buffers(key: str, values: npt.NDArray[Any]) -> PageBuffers:
     if key.endswith("-cardinality"):
         return {f"{key}-data": np.diff(values)}
     if key.endswith("-optional"):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import uproot
 
 from vroot.decode.basket import Basket, join_basket, split_basket
-from vroot.decode.compression import decompress
+from vroot.decode.compression import ALGORITHMS, decompress
 from vroot.exceptions import DeserializationError
 from vroot.io.byte_store import ByteStore
 from vroot.io.merging import coalesce
@@ -31,7 +31,7 @@ FIRST_READ_BYTES = 256
 MAX_GAP_BYTES = 2048
 MAX_REQUEST_BYTES = 4 << 20
 
-STREAMS: dict[bytes, Stored] = {b"ZL": "zlib", b"ZS": "zstd", b"XZ": "xz"}
+STREAMS = {each.tag: each.stored for each in ALGORITHMS if each.stored is not None}
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 import xxhash
 from uproot.models.RNTuple import PageLink
 
+from vroot.decode.compression import ALGORITHMS
 from vroot.decode.pages import CHECKSUM_BYTES, COLUMN_TYPES, packed_bytes
 from vroot.exceptions import DeserializationError
 from vroot.format.interpretations import JSON
@@ -27,9 +28,8 @@ NAMES = {column_type.number: name for name, column_type in COLUMN_TYPES.items()}
 REPETITIVE = 1  # flag of a field
 MAX_OFFSET = 1 << 62
 
-#: By ROOT's number of the algorithm, a hundredth of the compression settings
-#: (core/zip/inc/Compression.h); LZ4 is not among them, since ROOT puts a checksum before it.
-STREAMS: dict[int, Stored] = {1: "zlib", 2: "xz", 5: "zstd"}
+#: By ROOT's number of the algorithm.
+STREAMS = {each.number: each.stored for each in ALGORITHMS if each.stored is not None}
 
 
 @dataclass(frozen=True)

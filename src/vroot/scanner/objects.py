@@ -29,7 +29,7 @@ from vroot.io.byte_store import ByteStore
 from vroot.metadata.specs import BasketTable, Manifest, ObjectSpec
 from vroot.objects.data import (
     ARRAY_DTYPE,
-    MAX_DEPTH,
+    MAX_VALUE_DEPTH,
     ArrayData,
     ContainerData,
     ListData,
@@ -314,7 +314,7 @@ class _Encoder:
     def _nested(self, value: Any) -> Value:
         """Turn what something else holds into data."""
         self._depth += 1
-        if self._depth > MAX_DEPTH:
+        if self._depth > MAX_VALUE_DEPTH:
             raise UnsupportedError("its objects are nested too deep")
         try:
             return self.value(value)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from vroot.arrays.virtual import Accessed, LazyBuffers
+from vroot.arrays.virtual import Accessed, BuffersByKey, LazyBuffers
 from vroot.exceptions import DeserializationError
 from vroot.expressions.language import Computed
 from vroot.metadata.interpretations import AsDtype, AsGrouped, AsJagged
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 __all__ = ["virtual_branches"]
-
-Buffers: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +58,7 @@ class _Column:
             return None
         return counter.object_path if kind.numpy_dtype.kind in "iu" else None
 
-    def read(self, entries: tuple[int, int], options: Options) -> Buffers:
+    def read(self, entries: tuple[int, int], options: Options) -> BuffersByKey:
         """Read the branch, and give its buffers by the keys of the form."""
         import awkward as ak
 
