@@ -16,7 +16,7 @@ from compat.bench import operations
 from compat.bench.cases import CASES, WrongAnswerError, run_case
 from compat.bench.generate import COMPRESSIONS, Data
 from compat.bench.growth import Curve
-from compat.bench.limit import decompress_all, read_blocks
+from compat.bench.limit import find_payloads, read_all
 from compat.bench.measure import Goal, Result
 from compat.bench.memory import CLEAR_REFERENCES, peak_bytes
 from compat.bench.run import main
@@ -88,9 +88,9 @@ def test_the_range_is_in_one_basket_of_50_columns(data: Data) -> None:
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 def test_the_limit_decompresses_every_basket(data: Data, compression: str) -> None:
     files, plain = data.tree(compression), data.tree("none")
-    got = decompress_all(read_blocks(files.root, files.tree))
+    got = read_all(files.root, find_payloads(files.root, files.tree))
     # What is not compressed is all there between the keys, first the first branch.
-    expected = decompress_all(read_blocks(plain.root, plain.tree))
+    expected = read_all(plain.root, find_payloads(plain.root, plain.tree))
     run = data.events["run"]
     np.testing.assert_array_equal(expected[: run.nbytes].view(">u4"), run)
     with uproot.open({plain.root: None}) as file:
