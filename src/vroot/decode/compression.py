@@ -59,7 +59,7 @@ def decompress(payload: memoryview, stored: Stored, uncompressed_bytes: int) -> 
     payload : memoryview of bytes
         The bytes of the basket after its TKey (of a bare stream: after the block header too).
     stored : str
-        How they are stored, see `vroot.model.Stored`.
+        How they are stored, see `vroot.metadata.specs.Stored`.
     uncompressed_bytes : int
         The length that must come out.
 

@@ -82,7 +82,7 @@ class ColumnSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     value_range : tuple of float, optional
         Lowest and highest value of quantized reals.
     stored : str
-        How the chunks are stored, see `vroot.model.Stored`.
+        How the chunks are stored, see `vroot.metadata.specs.Stored`.
     elements : list of int or (int, int)
         Elements in each page, run-length encoded.
     pages : list, optional

@@ -49,7 +49,7 @@ def byte_store(
 
 
 def header_checksum(store: ByteStore, url: str, size_bytes: int) -> str:
-    """Sum up the beginning of a ROOT file, see `vroot.model.Source`.
+    """Sum up the beginning of a ROOT file, see `vroot.metadata.specs.Source`.
 
     Parameters
     ----------

@@ -275,7 +275,7 @@ def decode_object(data: dict[str, Any], payload: AnyArray | None = None) -> Any:
     Parameters
     ----------
     data : dict
-        `vroot.model.ObjectSpec.data`.
+        `vroot.metadata.specs.ObjectSpec.data`.
     payload : ndarray of uint8, optional
         The object's payload, uncompressed, which its large arrays are parts of.
 

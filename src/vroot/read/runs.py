@@ -53,7 +53,7 @@ class Baskets:
     before : ndarray of int64
         Entries before it in the baskets of the column that are here.
     entries, uncompressed_bytes, border_bytes : ndarray of int64
-        See `vroot.model.BasketTable`.
+        See `vroot.metadata.specs.BasketTable`.
     is_whole : ndarray of bool
         Whether all entries are wanted.
     is_empty : ndarray of bool
