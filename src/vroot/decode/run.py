@@ -31,8 +31,8 @@ class RunSizes(msgspec.Struct, frozen=True, eq=False):
     stored : str
         How the payloads are stored.
     entries, uncompressed_bytes, border_bytes : list of int
-        As in `vroot.metadata.specs.BasketTable`. Where there are several baskets, none is without entries,
-        and either all store offsets or none does.
+        As in `vroot.metadata.specs.BasketTable`. Where there are several baskets, none is without
+        entries, and either all store offsets or none does.
     key_bytes : list of int, optional
         Lengths of the TKeys.
     """
