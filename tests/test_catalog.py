@@ -1,4 +1,4 @@
-"""References of ROOT files: beside them, by the catalogue, or by a scan in memory."""
+"""References of ROOT files: beside them, by the catalog, or by a scan in memory."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_missing_references(root_file: Path, tmp_path: Path, scans: list[str]) -
     for catalog in catalogs:
         with (
             vroot.set_catalog(catalog),
-            pytest.warns(StaleReferencesWarning, match=r"none.*catalogue names.*not there") as said,
+            pytest.warns(StaleReferencesWarning, match=r"none.*catalog names.*not there") as said,
         ):
             assert values(root_file) == [1, 2, 3]
         assert said[0].filename == __file__
@@ -209,7 +209,7 @@ def test_a_folder_where_references_should_be(
 ) -> None:
     with (
         vroot.set_catalog({root_file: tmp_path / "refs/deep"}),
-        pytest.warns(StaleReferencesWarning, match=r"refs/deep, which the catalogue names, is not"),
+        pytest.warns(StaleReferencesWarning, match=r"refs/deep, which the catalog names, is not"),
     ):
         assert vroot.open(root_file)["T/x"].array().tolist() == [1, 2, 3]
     assert scans == [str(root_file)]
@@ -258,9 +258,9 @@ def test_nested_and_threads(root_file: Path, tmp_path: Path, scans: list[str]) -
 def test_malformed_catalogs(tmp_path: Path) -> None:
     file = tmp_path / "catalog.json"
     for content, message in (
-        ("[1]", "not a catalogue"),
-        ('{"a.root": 1}', "not a catalogue"),
-        ('{"version": 1, "refs": {}}', "not a catalogue"),
+        ("[1]", "not a catalog"),
+        ('{"a.root": 1}', "not a catalog"),
+        ('{"version": 1, "refs": {}}', "not a catalog"),
         ('{"a/": "b.json"}', "both end with"),
         ('{"a.root": "b/"}', "both end with"),
     ):

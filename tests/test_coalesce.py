@@ -85,7 +85,7 @@ def test_requests_are_sorted(ranges: list[Range], limits: tuple[int, int]) -> No
 
 @given(RANGES, LIMITS)
 @ANY_TIME
-def test_neighbours_that_could_be_merged_are(ranges: list[Range], limits: tuple[int, int]) -> None:
+def test_neighbors_that_could_be_merged_are(ranges: list[Range], limits: tuple[int, int]) -> None:
     max_gap, max_request = limits
     requests = merge(ranges, max_gap, max_request)
     for i, one in enumerate(requests[:-1]):

@@ -161,7 +161,7 @@ def test_references() -> None:
     [
         ({"A": {"bases": ["B"]}, "B": {"bases": ["A"]}}, None, "base of itself"),
         ({"A": {"bases": 3}}, None, "array"),
-        ({"A": {"colour": 3}}, None, "unknown field"),
+        ({"A": {"color": 3}}, None, "unknown field"),
         ({}, {"container": "STLHeap"}, "Invalid enum value"),
         ([], None, "object"),
     ],

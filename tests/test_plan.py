@@ -99,7 +99,7 @@ def test_a_basket_is_planned_once(case: tuple[list[int], int, int]) -> None:
     [
         (0, 9, [(0, 0, 3, 0), (2, 0, 4, 3), (3, 0, 2, 7)]),
         (2, 8, [(0, 2, 3, 0), (2, 0, 4, 1), (3, 0, 1, 5)]),
-        (3, 7, [(2, 0, 4, 0)]),  # along the edges: neither neighbour, nor the empty basket
+        (3, 7, [(2, 0, 4, 0)]),  # along the edges: neither neighbor, nor the empty basket
         (4, 5, [(2, 1, 2, 0)]),
         (3, 3, []),
         (9, 9, []),

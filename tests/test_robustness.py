@@ -267,7 +267,7 @@ def test_a_branch_that_takes_too_long(zlib_file: Path) -> None:
         discovery._process.send_signal(signal.SIGSTOP)
         found = discovery.find("/Events;1", (0,), "AsObjects(x)")
     assert isinstance(found, vroot.metadata.interpretations.Unsupported)
-    assert "could not deserialise it in 1 s" in found.reason
+    assert "could not deserialize it in 1 s" in found.reason
     assert repr(found) == "AsObjects(x)"
 
 

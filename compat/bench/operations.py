@@ -144,7 +144,7 @@ def vectors(reader: Any, files: Files) -> Any:
 
 
 def nested(reader: Any, files: Files) -> Any:
-    """Read branches of vectors of vectors, which AwkwardForth deserialises, many times."""
+    """Read branches of vectors of vectors, which AwkwardForth deserializes, many times."""
     return _loop(reader, files, "/std::vector<std::vector<.*>>/", LOOPS)
 
 

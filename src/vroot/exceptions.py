@@ -138,7 +138,7 @@ class StaleReferencesWarning(UserWarning):
 
 
 class CatalogError(VrootError, ValueError):
-    """A catalogue of references is malformed."""
+    """A catalog of references is malformed."""
 
 
 class UnsupportedError(VrootError, NotImplementedError):

@@ -1,4 +1,4 @@
-"""AwkwardForth programs that deserialise objects: checked as untrusted code, then run.
+"""AwkwardForth programs that deserialize objects: checked as untrusted code, then run.
 
 A program reads the entries of one basket from ``stream`` and appends to its outputs, which are the
 buffers of an Awkward form. uproot derives such programs from ROOT's streamer information; only the
@@ -364,7 +364,7 @@ def _check(source: str, form_json: str) -> CheckedProgram:
 
 
 def run_program(program: Program, basket: Basket) -> dict[str, npt.NDArray[Any]]:
-    """Deserialise the entries of one basket.
+    """Deserialize the entries of one basket.
 
     Parameters
     ----------

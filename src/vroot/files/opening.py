@@ -48,7 +48,7 @@ def open_file(
         A path or URL of references (``.json``, ``.json.zst``), also as ``"refs.json:object"`` or
         ``{"refs.json": "object"}``; the references themselves, as `vroot.scan` returns them; or a
         ROOT file, by its references if there are fresh ones, beside it (``f.root.refs.json``) or
-        in the catalogue that `vroot.set_catalog` sets, or else by scanning it in memory.
+        in the catalog that `vroot.set_catalog` sets, or else by scanning it in memory.
     object_cache : None, MutableMapping or int
         Where trees and other objects are kept when they have been looked up, or how many of them
         the file keeps.

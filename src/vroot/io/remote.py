@@ -20,7 +20,7 @@ EXTRAS = {
     "root": ("xrootd", "fsspec-xrootd"),
 }
 
-#: What a store or a catalogue that is itself remote may name: no local files, and no archives or
+#: What a store or a catalog that is itself remote may name: no local files, and no archives or
 #: other file systems that may be backed by them.
 REMOTE_SCHEMES = frozenset(
     ("http", "https", "ftp", "s3", "s3a", "gs", "gcs", "az", "abfs", "adl", "oci", "hf", "root",

@@ -1,1 +1,1 @@
-"""From what the user wrote to a store: paths, sidecars, the catalogue."""
+"""From what the user wrote to a store: paths, sidecars, the catalog."""

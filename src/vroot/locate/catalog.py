@@ -1,4 +1,4 @@
-"""The catalogue: where the references of ROOT files are, if not beside them."""
+"""The catalog: where the references of ROOT files are, if not beside them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
     "set_catalog",
 ]
 
-#: The environment variable that names a catalogue for the processes that set none.
+#: The environment variable that names a catalog for the processes that set none.
 CATALOG_VARIABLE = "VROOT_CATALOG"
 
 #: What follows the name of a ROOT file in that of its references.
@@ -87,7 +87,7 @@ class Catalog:
 
 
 class CatalogSetting:
-    """What `set_catalog` returns: a context manager that brings the former catalogue back.
+    """What `set_catalog` returns: a context manager that brings the former catalog back.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class CatalogSetting:
         return f"<CatalogSetting {self.catalog!r}>"
 
 
-#: The catalogue that was set, if one was: the only state of the process that vroot has. It is that
+#: The catalog that was set, if one was: the only state of the process that vroot has. It is that
 #: of all threads, since those of a pool would not see a context variable.
 _set: list[Catalog | None] = []
 
@@ -134,9 +134,9 @@ def set_catalog(
     missing, damaged or outdated is not used, which a `StaleReferencesWarning` says; the file is
     scanned in memory then.
 
-    The catalogue holds for all threads of the process and for the processes that it forks. Others,
+    The catalog holds for all threads of the process and for the processes that it forks. Others,
     such as those that `multiprocessing` spawns, have that of the environment variable
-    ``VROOT_CATALOG``, which is a path or URL, read once, and used where no catalogue is set.
+    ``VROOT_CATALOG``, which is a path or URL, read once, and used where no catalog is set.
 
     Parameters
     ----------
@@ -145,12 +145,12 @@ def set_catalog(
         is all files that begin so, the longest such beginning counts, and the references have the
         rest of the name and ``.refs.json`` or ``.refs.json.zst``. Or the path or URL of a JSON
         file with such a mapping, in which relative paths begin at its folder. None for no
-        catalogue, not even that of the environment.
+        catalog, not even that of the environment.
 
     Returns
     -------
     CatalogSetting
-        A context manager; at its end, the catalogue is the former one again.
+        A context manager; at its end, the catalog is the former one again.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def set_catalog(
 
 
 def current_catalog() -> Catalog | None:
-    """Give the catalogue that was set, or else that of the environment.
+    """Give the catalog that was set, or else that of the environment.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def current_catalog() -> Catalog | None:
     try:
         return _of_environment(regularize_path(named))
     except (OSError, VrootError) as err:
-        err.add_note(f"when the catalogue that {CATALOG_VARIABLE} names was read: {named}")
+        err.add_note(f"when the catalog that {CATALOG_VARIABLE} names was read: {named}")
         raise
 
 
@@ -212,7 +212,7 @@ def _of_environment(location: str) -> Catalog:
 
 
 def load_catalog(location: str) -> Catalog:
-    """Read a catalogue.
+    """Read a catalog.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def load_catalog(location: str) -> Catalog:
     Returns
     -------
     Catalog
-        The catalogue.
+        The catalog.
 
     Raises
     ------
@@ -237,15 +237,15 @@ def load_catalog(location: str) -> Catalog:
         entries = msgspec.json.decode(content, type=dict[str, str])
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         raise CatalogError(
-            f"{location}: not a catalogue, a JSON object of the stores of ROOT files: {err}"
+            f"{location}: not a catalog, a JSON object of the stores of ROOT files: {err}"
         ) from err
     if path is None:
         join = partial(_within, location)
         for store in entries.values():
-            # A relative one is joined, and therefore is where the catalogue is.
+            # A relative one is joined, and therefore is where the catalog is.
             if join(store) == store and not is_remote(store):
                 raise CatalogError(
-                    f"{location}: this remote catalogue names the store {store!r}, which is not "
+                    f"{location}: this remote catalog names the store {store!r}, which is not "
                     "read for safety, since it is or may be local"
                 )
     else:
@@ -256,7 +256,7 @@ def load_catalog(location: str) -> Catalog:
 def _of_mapping(
     entries: Mapping[str | os.PathLike[str], str | os.PathLike[str]],
 ) -> Catalog:
-    where = "the catalogue"
+    where = "the catalog"
     for item in entries.items():
         if not all(isinstance(each, str | os.PathLike) for each in item):
             raise CatalogError(f"{where}: {item!r}: expected two strings or paths")
@@ -313,7 +313,7 @@ def _under(folder: Path, location: str) -> str:
 
 
 def _within(base: str, location: str) -> str:
-    """Make a path of a catalogue from elsewhere a URL there; an absolute one stays local."""
+    """Make a path of a catalog from elsewhere a URL there; an absolute one stays local."""
     path = local_path(location)
     if path is None or path.is_absolute():
         return location

@@ -1,4 +1,4 @@
-"""Finding the references of a ROOT file: beside it, by the catalogue, or by scanning it."""
+"""Finding the references of a ROOT file: beside it, by the catalog, or by scanning it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def find_references(
     """Load references, or find those of a ROOT file.
 
     Those of a ROOT file are looked for where it costs least: beside a local file; by the
-    catalogue; beside a remote file, which takes one or two requests.
+    catalog; beside a remote file, which takes one or two requests.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def find_references(
     ReferenceStoreError
         If it is a store, but none that this version reads.
     CatalogError
-        If the catalogue of the environment is malformed.
+        If the catalog of the environment is malformed.
     """
     path = local_path(location)
     if path is None:
@@ -159,11 +159,11 @@ def _in_catalog(
         except (FileNotFoundError, PermissionError):
             continue  # object stores deny what is not there
         except (ReferenceStoreError, IsADirectoryError) as err:
-            _not_used(f"{store}, which the catalogue names,", str(err))
+            _not_used(f"{store}, which the catalog names,", str(err))
             return None
         return _checked(references, storage_options, verify=verify)
     if stores:
-        _not_used(f"{stores[0]}, which the catalogue names for {location},", "it is not there")
+        _not_used(f"{stores[0]}, which the catalog names for {location},", "it is not there")
     return None
 
 

@@ -20,7 +20,7 @@ class Base(msgspec.Struct):
     form_maker: ClassVar[Callable[[Any], Any]]
 
     def __setattr__(self, name: str, value: object) -> None:
-        # coffea chooses with this attribute how uproot deserialises; here the store has chosen.
+        # coffea chooses with this attribute how uproot deserializes; here the store has chosen.
         if name != "_forth":
             raise AttributeError(f"{type(self).__name__} does not change: {name!r} cannot be set")
 

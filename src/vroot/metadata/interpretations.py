@@ -287,7 +287,7 @@ class Program(msgspec.Struct, frozen=True):
 
 
 class AsObjects(Base, omit_defaults=True, tag_field="kind", tag="program"):
-    """Objects of C++ classes and containers, which a program deserialises.
+    """Objects of C++ classes and containers, which a program deserializes.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ class AsGroup(AsGrouped):
 
 
 class AsInline(Base, omit_defaults=True, tag_field="kind", tag="inline"):
-    """Ready-made Awkward buffers, for what no program can deserialise.
+    """Ready-made Awkward buffers, for what no program can deserialize.
 
     Parameters
     ----------

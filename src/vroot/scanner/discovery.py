@@ -1,4 +1,4 @@
-"""How objects are deserialised: found out by uproot, in a process that may be given up.
+"""How objects are deserialized: found out by uproot, in a process that may be given up.
 
 Only uproot's reading of entries shows which AwkwardForth program reads a branch, and misread bytes
 can make it ask for any amount of memory or time. Therefore it runs in a process of its own, with a
@@ -193,7 +193,7 @@ class Discovery:
         if answer.kind != "ready":
             self._stop()
             raise DeserializationError(
-                f"the process in which uproot deserialises objects of {self._settings.location} "
+                f"the process in which uproot deserializes objects of {self._settings.location} "
                 f"did not start: {answer.reason}"
             )
 
@@ -201,7 +201,7 @@ class Discovery:
         """Send a message and wait for the answer; give the process up if there is none."""
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
-            return Answer("unsupported", reason="there is no process that could deserialise it")
+            return Answer("unsupported", reason="there is no process that could deserialize it")
         expired = threading.Event()
 
         def expire() -> None:
@@ -224,7 +224,7 @@ class Discovery:
             timer.cancel()
         self._stop()
         what = f"in {limit_s:g} s" if expired.is_set() else "without exhausting its process"
-        return Answer("unsupported", reason=f"uproot could not deserialise it {what}")
+        return Answer("unsupported", reason=f"uproot could not deserialize it {what}")
 
     def _stop(self) -> None:
         if self._process is not None:

@@ -86,7 +86,7 @@ def is_bits(branch: uproot.TBranch) -> bool:
 
 
 def is_objects(branch: uproot.TBranch) -> bool:
-    """Whether only the reading of entries shows how a branch is deserialised.
+    """Whether only the reading of entries shows how a branch is deserialized.
 
     Parameters
     ----------

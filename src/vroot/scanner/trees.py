@@ -75,7 +75,7 @@ class TreeScanner:
     reader : BasketReader
         Reads the keys of the baskets.
     discovery : Discovery
-        Finds out how objects are deserialised.
+        Finds out how objects are deserialized.
     programs : Programs
         Where the programs go.
     packed : PackedClasses

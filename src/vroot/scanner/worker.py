@@ -1,4 +1,4 @@
-"""The process in which uproot deserialises entries, see `vroot.scanner.discovery`."""
+"""The process in which uproot deserializes entries, see `vroot.scanner.discovery`."""
 
 from __future__ import annotations
 

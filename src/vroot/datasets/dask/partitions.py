@@ -108,7 +108,7 @@ def open_trees(files: Sequence[FileSteps], opener: Opener) -> list[OpenTree]:
 def _leads_to_references(location: str, tree: Tree) -> bool:
     """Whether a task in another process finds the same references by a path.
 
-    Not what was scanned in memory, or found by a catalogue, which that process need not have.
+    Not what was scanned in memory, or found by a catalog, which that process need not have.
     """
     beside_it = (beside(location, suffix) for suffix in SIDECAR_SUFFIXES)
     return tree.file.references.location in (location, *beside_it)
