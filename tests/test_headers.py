@@ -43,7 +43,7 @@ def test_a_vector_with_its_own_header_is_read() -> None:
         (struct.pack(">IHIhh", 0x0000000A, 9, 2, 1, -1), "entry 1 .* begins with 0x0000000a"),
         (struct.pack(">IHIhh", 0x4000000A, 0x4009, 2, 1, -1), "entry 1 .* member by member"),
         (struct.pack(">IHIhh", 0x4000000A, 9, 3, 1, -1), "entry 1 .* says that it has 3 items"),
-        # Memberwise and empty: 16 bytes, which are three shorts behind ten bytes.
+        # Memberwise and empty: 16 bytes, which are three shorts after ten bytes.
         (struct.pack(">IHHII", 0x4000000C, 0x4009, 0, 0x3E492, 0), "entry 1 .* member by member"),
     ],
 )

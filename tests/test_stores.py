@@ -83,7 +83,7 @@ def test_no_ranges(place: tuple[ByteStore, str]) -> None:
 @pytest.mark.parametrize(("offset", "length"), [(10230, 11), (10240, 1), (20000, 5)])
 def test_short_read(place: tuple[ByteStore, str], offset: int, length: int) -> None:
     store, url = place
-    # Some servers refuse a range that begins behind the end: that is an error too.
+    # Some servers refuse a range that begins after the end: that is an error too.
     with pytest.raises(OSError, match=r"asked for|416|[Rr]ange"):
         store.get_ranges(url, starts=[0, offset], lengths=[3, length])
 

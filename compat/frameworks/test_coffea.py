@@ -150,7 +150,7 @@ def test_the_names_of_files_under_vroot_run(files: tuple[Path, Path], tmp_path: 
         command = [sys.executable, *arguments]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        printed.append(done.stdout.splitlines()[-1])  # behind what coffea says of its progress
+        printed.append(done.stdout.splitlines()[-1])  # after what coffea says of its progress
     assert printed[0] == printed[1]
     assert "'muons': " in printed[0]
 
