@@ -32,7 +32,7 @@ class Accessed(NamedTuple):
 
 
 def check_virtual(*, virtual: bool, access_log: Any, library: Any, **others: Any) -> None:
-    """Refuse what cannot go with virtual arrays, or only with them.
+    """Check that what is given goes with virtual arrays, or without them.
 
     Parameters
     ----------

@@ -154,7 +154,7 @@ class References:
         return resolved
 
     def _check_remote(self, url: str) -> None:
-        """Refuse what a store from elsewhere has no business to read: anything not remote."""
+        """Check that what a store from elsewhere names is remote."""
         if not is_remote(url):
             raise ReferenceStoreError(
                 f"{self.location}: this remote store refers to {url!r}, which is not read for "

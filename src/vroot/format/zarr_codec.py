@@ -57,7 +57,7 @@ class BasketCodec(ArrayBytesCodec):
     is_fixed_size = False
 
     def __post_init__(self) -> None:
-        """Refuse unknown configurations."""
+        """Check the configuration."""
         if self.part not in PARTS or self.stored not in STORED:
             raise ReferenceStoreError(
                 f"codec {CODEC_NAME!r}: part must be one of {PARTS} and stored one of {STORED}, "

@@ -33,7 +33,7 @@ def split_dtype(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
 
 
 def check_dtype(dtype: np.dtype[Any]) -> None:
-    """Refuse what is not plain numbers, or has no or an absurd size.
+    """Check that a dtype is of plain numbers, of a possible size.
 
     Parameters
     ----------

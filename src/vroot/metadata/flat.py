@@ -30,7 +30,7 @@ class AsDtype(Base, omit_defaults=True, tag_field="kind", tag="flat"):
     to_dtype: np.dtype | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is not plain numbers, or has no or an absurd size."""
+        """Check that there are plain numbers, of a possible size."""
         for name in ("from_dtype", "to_dtype"):
             given = getattr(self, name)
             # As in uproot, ">f4" does for a dtype.
@@ -102,7 +102,7 @@ class AsDtypeInPlace(AsDtype, tag_field="kind", tag="in_place"):
     to_fill: Any = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no array of such entries that can be written into."""
+        """Check that the array can be written into, and has such entries."""
         super().__post_init__()
         array = self.to_fill
         if not isinstance(array, np.ndarray):

@@ -46,7 +46,7 @@ class _Packed(Base, omit_defaults=True):
     base_dtype: ClassVar[type[np.floating[Any]]]
 
     def __post_init__(self) -> None:
-        """Refuse a number of bits or a range that ROOT could not have written."""
+        """Check that ROOT could have written the number of bits and the range."""
         if not 2 <= self.num_bits <= 32:
             raise ValueError(f"num_bits must be between 2 and 32, not {self.num_bits}")
         if not self.is_truncated and not self.low < self.high:
@@ -145,7 +145,7 @@ class AsStridedObjects(Base, omit_defaults=True, tag_field="kind", tag="strided"
     headers: tuple[tuple[int, bytes], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what is not a struct of plain numbers."""
+        """Check that there is a struct of plain numbers."""
         check_dtype(self.from_dtype)
         if split_dtype(self.from_dtype)[0].names is None:
             raise ValueError(f"{self.from_dtype} has no members")
@@ -196,7 +196,7 @@ class AsJagged(Base, omit_defaults=True, tag_field="kind", tag="jagged"):
     header_bytes: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse an absurd header."""
+        """Check the length of the header."""
         if not 0 <= self.header_bytes <= 255:
             raise ValueError(f"header_bytes must be between 0 and 255, not {self.header_bytes}")
 
@@ -226,7 +226,7 @@ class AsStrings(Base, omit_defaults=True, tag_field="kind", tag="strings"):
     length_bytes: Literal["1-5", "4"] = "1-5"
 
     def __post_init__(self) -> None:
-        """Refuse an absurd header."""
+        """Check the length of the header."""
         if not 0 <= self.header_bytes <= 255:
             raise ValueError(f"header_bytes must be between 0 and 255, not {self.header_bytes}")
 

@@ -77,7 +77,7 @@ class Source(msgspec.Struct, frozen=True, omit_defaults=True):
     header_xxh64: str
 
     def __post_init__(self) -> None:
-        """Refuse an impossible size or identifier."""
+        """Check the size and the identifier."""
         if self.size_bytes < 0:
             raise ValueError(f"the size of {self.url!r} is negative: {self.size_bytes}")
         if not UUID_PATTERN.fullmatch(self.uuid):
@@ -110,7 +110,7 @@ class BasketTable:
     key_bytes: IndexArray | None = None
 
     def __post_init__(self) -> None:
-        """Refuse tables whose numbers contradict each other."""
+        """Check that the numbers do not contradict each other."""
         sizes = {self.entries.size, self.uncompressed_bytes.size, self.border_bytes.size}
         if self.key_bytes is not None and self.key_bytes.size != self.entries.size:
             raise ValueError(f"{self.entries.size} baskets have {self.key_bytes.size} keys")
@@ -169,7 +169,7 @@ class Manifest:
     inline: dict[int, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse ranges that cannot hold what the table says."""
+        """Check that the ranges can hold what the table says."""
         n = len(self.table)
         if not self.source.size == self.offset.size == self.length.size == n:
             raise ValueError(
@@ -241,7 +241,7 @@ class BranchSpec(msgspec.Struct, frozen=True):
     split: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse baskets that do not add up to the branch or do not fit its interpretation."""
+        """Check that the baskets add up to the branch and fit its interpretation."""
         if isinstance(self.interpretation, Unsupported | AsGrouped | AsInline):
             return
         table, total = self.baskets, int(self.baskets.entries.sum())

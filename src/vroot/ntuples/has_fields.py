@@ -472,7 +472,7 @@ class HasFields(Listing[F]):
 
 
 def refuse(**options: Any) -> None:
-    """Refuse options of uproot that are not supported.
+    """Check that options of uproot that are not supported have their defaults.
 
     Raises
     ------

@@ -53,7 +53,7 @@ class TList(_Items):
     """A ``TList`` or ``TObjArray``: a sequence of objects."""
 
     def check_value(self) -> None:
-        """Refuse what has no items."""
+        """Check that there are items."""
         if not isinstance(self.plain_value, list):
             raise TypeError(f"it is a list but has {type(self.plain_value).__name__} for items")
 
@@ -70,7 +70,7 @@ class THashList(_Items):
     """A ``THashList``: the items are those of its base, a `TList`."""
 
     def check_value(self) -> None:
-        """Refuse what has no list for its base."""
+        """Check that the base is a list."""
         if len(self._bases) != 1 or not isinstance(self._bases[0], TList):
             raise TypeError("its base is not a TList")
         self.plain_value = self._bases[0].plain_value
@@ -92,7 +92,7 @@ class TArray(_Items):
     """A ``TArrayD`` or another of its kind: a sequence, and an array for NumPy."""
 
     def check_value(self) -> None:
-        """Refuse what is not a one-dimensional array of the elements that the class has."""
+        """Check that there is a one-dimensional array of the elements of the class."""
         dtype = np.dtype(ELEMENTS[self._classname])
         array = self.plain_value
         if not isinstance(array, np.ndarray) or array.dtype.newbyteorder("=") != dtype:
@@ -121,7 +121,7 @@ class TRefArray(_Items):
     """A ``TRefArray``: a sequence of the numbers of the objects that it refers to."""
 
     def check_value(self) -> None:
-        """Refuse what is not an array."""
+        """Check that there is an array."""
         if not isinstance(self.plain_value, np.ndarray) or self.plain_value.ndim != 1:
             raise TypeError(f"its references must be a list, not {_kind(self.plain_value)}")
 
@@ -138,7 +138,7 @@ class TRef(Object):
     """A ``TRef``: the number of the object that it refers to."""
 
     def check_value(self) -> None:
-        """Refuse what is not a number."""
+        """Check that there is a number."""
         if type(self.plain_value) is not int:
             raise TypeError(f"its reference must be a number, not {_kind(self.plain_value)}")
 
@@ -194,7 +194,7 @@ class TParameter(Object):
     """A ``TParameter<T>``: a named number."""
 
     def check(self, *, concrete: bool) -> None:
-        """Refuse what has no number."""
+        """Check that there is a number."""
         value = self.member("fVal", none_if_missing=True)
         if concrete and not isinstance(value, bool | int | float | np.number):
             raise TypeError(f"its fVal must be a number, not {_kind(value)}")
@@ -234,7 +234,7 @@ class TDatime(Object):
     """A ``TDatime``: a date and time, to the second."""
 
     def check(self, *, concrete: bool) -> None:
-        """Refuse what is not a number of 32 bits."""
+        """Check that there is a number of 32 bits."""
         code = self.member("fDatime", none_if_missing=True)
         if concrete and not (type(code) is int and 0 <= code < 1 << 32):
             raise ValueError(f"its fDatime must be a number of 32 bits, not {code!r}")

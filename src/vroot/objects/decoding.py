@@ -254,7 +254,7 @@ def _float(bits: str) -> float:
 
 
 def _check_depth(data: Any) -> None:
-    """Refuse data that are nested so deep that Python would give up."""
+    """Check that data are not nested deeper than Python can follow."""
     level, depth = [data], 0
     while level:
         depth += 1

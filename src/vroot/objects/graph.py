@@ -27,7 +27,7 @@ class TGraph(Object):
     arrays: tuple[str, ...] = ("fX", "fY")
 
     def check(self, *, concrete: bool) -> None:
-        """Refuse coordinates and errors that are not arrays of one length."""
+        """Check that coordinates and errors are arrays of one length."""
         if not concrete:
             return
         for name in ("fName", "fTitle"):

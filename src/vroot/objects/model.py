@@ -76,10 +76,10 @@ class Object:
         self.check_value()
 
     def check_value(self) -> None:
-        """Refuse a value that the class does not have; the members may not be complete yet."""
+        """Check the value of the class; the members may not be complete yet."""
 
     def check(self, *, concrete: bool) -> None:
-        """Refuse what the methods of this class could not work with.
+        """Check what the methods of this class work with.
 
         Parameters
         ----------

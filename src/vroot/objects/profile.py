@@ -29,7 +29,7 @@ class Profile(Histogram):
     """
 
     def check(self, *, concrete: bool) -> None:
-        """Refuse what a histogram would, and bins without their sums of weights."""
+        """Check what a histogram checks, and that bins have their sums of weights."""
         super().check(concrete=concrete)
         if not concrete:
             return

@@ -110,7 +110,7 @@ def _with_url(references: dict[str, Any], url: str) -> dict[str, Any]:
 def _check_header(
     store: ByteStore, location: str, size_bytes: int, *, allow_truncated: bool
 ) -> None:
-    """Refuse what is not a ROOT file, or not the whole of it (ROOT: ``TFile::WriteHeader``)."""
+    """Check that this is a whole ROOT file (ROOT: ``TFile::WriteHeader``)."""
     (header,) = store.get_ranges(location, starts=[0], lengths=[min(LONG_HEADER.size, size_bytes)])
     if bytes(header[:4]) != b"root":
         raise DeserializationError(

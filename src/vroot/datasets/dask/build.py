@@ -173,7 +173,7 @@ def _check_steps(
     *,
     open_files: bool,
 ) -> None:
-    """Refuse to be told more than once how to divide files."""
+    """Check that only one argument says how to divide files."""
     given = [each.steps is not None for each in files]
     if any(given):
         if not all(given):
