@@ -56,7 +56,7 @@ def main() -> None:
         Path(script).stem: run(script, arguments)
         for script, *arguments in json.loads(Path(jobs).read_text())
     }
-    if implementation == "vroot" and "vroot.scanner" in sys.modules:
+    if implementation == "vroot" and "vroot.scanner.scan" in sys.modules:
         raise RuntimeError("a file was scanned, although its references are beside it")
     Path(found).write_text(json.dumps(results))
 

@@ -112,6 +112,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "behaviors.TProfile2D": {"TProfile2D": "vroot.objects.profile:TProfile2D"},
     "behaviors.TProfile3D": {"TProfile3D": "vroot.objects.profile:TProfile3D"},
     "behaviors.TTree": {"TTree": _TTREE},
+    "cache": _all_in("vroot.arrays.caches", ("LRUArrayCache", "LRUCache")),
     "compression": _all_in(_STAND_INS, _COMPRESSIONS),
     "containers": {"Container": "vroot.objects.containers:Container", **_CONTAINERS},
     "deserialization": {"DeserializationError": "vroot.exceptions:DeserializationError"},

@@ -100,13 +100,13 @@ class Listing(Closes, Mapping[str, T]):
 
     @property
     @abstractmethod
-    def members(self) -> list[T]:
+    def direct_members(self) -> list[T]:
         """What is directly in this, in the order of the ROOT file."""
 
     @property
     def listed(self) -> list[T]:
         """The members that listings name."""
-        return self.members
+        return self.direct_members
 
     @abstractmethod
     def directly(self, name: str) -> T | None:
@@ -124,11 +124,11 @@ class Listing(Closes, Mapping[str, T]):
         return id(self)
 
     def __len__(self) -> int:
-        return len(self.members)
+        return len(self.direct_members)
 
     def __iter__(self) -> Iterator[Any]:
         # As in uproot: the values of this mapping, not its keys.
-        return iter(self.members)
+        return iter(self.direct_members)
 
     # --- look-up
 
@@ -141,7 +141,7 @@ class Listing(Closes, Mapping[str, T]):
 
     def __getitem__(self, where: str | int) -> T:
         if isinstance(where, int | np.integer):
-            return self.members[where]
+            return self.direct_members[where]
         if not isinstance(where, str):
             raise TypeError(f"where must be an integer or a string, not {where!r}")
         path = self._path_of(where)
@@ -174,7 +174,7 @@ class Listing(Closes, Mapping[str, T]):
 
     def find_below(self, name: str) -> T | None:
         """Give the first member of a name at any depth, or None."""
-        for member in self.members:
+        for member in self.direct_members:
             found: T | None = member.directly(name)
             if found is None:  # not "or": what has no members is false
                 found = member.find_below(name)

@@ -99,7 +99,7 @@ class FieldNames:
                 shown[i].extend(shown[child] if self.anonymous[child] else [child])
         return shown
 
-    def members(self, i: int) -> list[int]:
+    def members_of(self, i: int) -> list[int]:
         """Numbers of the members of a record, those of its base classes after its own."""
         found: list[int] = []
         # A stack: the order of the fields in uproot's records.
@@ -203,7 +203,7 @@ class FormBuilder:
         parameters: Parameters,
     ) -> None:
         self.schema = schema
-        self.field_names = names
+        self.names_of_fields = names
         self._selection = selection
         self._parameters = parameters
 
@@ -231,7 +231,7 @@ class FormBuilder:
         if field.role == "collection":
             return self._collection(i)
         if field.role == "record":
-            return self._record(i, self.field_names.members(i))
+            return self._record(i, self.names_of_fields.members_of(i))
         if field.role == "variant":
             return self._variant(i)
         if field.role == "streamer":
@@ -284,11 +284,11 @@ class FormBuilder:
         taken = [
             member
             for member in members
-            if self.field_names.in_variant[member]
-            or self.field_names.path(member) in self._selection
+            if self.names_of_fields.in_variant[member]
+            or self.names_of_fields.path(member) in self._selection
         ]
         contents = [self.form(member) for member in taken]
-        names: list[str] | None = [self.field_names.names[member] for member in taken]
+        names: list[str] | None = [self.names_of_fields.names[member] for member in taken]
         if all(TUPLE_ITEM.fullmatch(self.schema.fields[member].name) for member in taken):
             names = None
         parameters = self._parameters(i)

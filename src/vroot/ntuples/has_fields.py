@@ -85,7 +85,7 @@ class HasFields(Listing[F]):
         return self.ntuple.object_path
 
     @property
-    def members(self) -> list[F]:
+    def direct_members(self) -> list[F]:
         """The fields directly in this one."""
         return self.fields
 

@@ -128,7 +128,7 @@ class RNTuple(HasFields["RField"]):
             return schema
 
     @cached_property
-    def field_names(self) -> FieldNames:
+    def names_of_fields(self) -> FieldNames:
         """Names and ancestors of its fields."""
         with self.located():
             return FieldNames(self.schema)
@@ -136,7 +136,7 @@ class RNTuple(HasFields["RField"]):
     @cached_property
     def all_fields(self) -> list[RField]:
         """All fields, nameless ones too, in the order of ROOT's field numbers."""
-        return [RField(self, i) for i in range(len(self.field_names.names))]
+        return [RField(self, i) for i in range(len(self.names_of_fields.names))]
 
     @cached_property
     def fields(self) -> list[RField]:
@@ -154,7 +154,7 @@ class RNTuple(HasFields["RField"]):
         def parameters(i: int) -> dict[str, Any] | None:
             return self.all_fields[i].form_parameters(ak_add_doc)
 
-        return FormBuilder(self.schema, self.field_names, selection, parameters)
+        return FormBuilder(self.schema, self.names_of_fields, selection, parameters)
 
     def form_for(
         self, keys: list[str], ak_add_doc: bool | dict[str, str]
@@ -334,7 +334,7 @@ class RField(HasFields["RField"]):
     @property
     def name(self) -> str:
         """Name of the field."""
-        return self._ntuple.field_names.names[self._id]
+        return self._ntuple.names_of_fields.names[self._id]
 
     @property
     def typename(self) -> str:
@@ -349,17 +349,17 @@ class RField(HasFields["RField"]):
     @cached_property
     def path(self) -> str | None:
         """Names of the fields from the top down to this one, with dots; None without a name."""
-        return self._ntuple.field_names.path(self._id)
+        return self._ntuple.names_of_fields.path(self._id)
 
     @property
     def is_anonymous(self) -> bool:
         """Whether users do not see it: the item of a collection or variant, or a base class."""
-        return self._ntuple.field_names.anonymous[self._id]
+        return self._ntuple.names_of_fields.anonymous[self._id]
 
     @property
     def in_variant(self) -> bool:
         """Whether it is in a variant, with which alone it can be read."""
-        return self._ntuple.field_names.in_variant[self._id]
+        return self._ntuple.names_of_fields.in_variant[self._id]
 
     @property
     def parent(self) -> HasFields[Any]:
@@ -380,7 +380,9 @@ class RField(HasFields["RField"]):
     @cached_property
     def fields(self) -> list[RField]:
         """The fields directly in this one, in the order of the ROOT file."""
-        return [self._ntuple.all_fields[i] for i in self._ntuple.field_names.subfields[self._id]]
+        return [
+            self._ntuple.all_fields[i] for i in self._ntuple.names_of_fields.subfields[self._id]
+        ]
 
     @property
     def _headline(self) -> str:
@@ -406,7 +408,7 @@ class RField(HasFields["RField"]):
                 "it is in"
             )
         ntuple = self._ntuple
-        steps = [ntuple.all_fields[i] for i in ntuple.field_names.named_ancestors(self._id)]
+        steps = [ntuple.all_fields[i] for i in ntuple.names_of_fields.named_ancestors(self._id)]
         # The outermost list, whose lengths belong to the form.
         records = ntuple.schema.fields
         outer = next(

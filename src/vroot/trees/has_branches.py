@@ -107,7 +107,7 @@ class HasBranches(Listing[B]):
         return [self.branch_at(text) for text in self.components]
 
     @property
-    def members(self) -> list[B]:
+    def direct_members(self) -> list[B]:
         """The branches directly under this one."""
         return self.branches
 
