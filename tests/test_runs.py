@@ -225,7 +225,7 @@ def test_runs_end_where_baskets_are_not_alike() -> None:
     assert baskets.is_read.tolist() == [True, True, True, False, True, False, True, True] * 2
     assert baskets.is_empty.tolist() == [False] * 5 + [True] + [False] * 7 + [True] + [False] * 2
     numbers = np.flatnonzero(baskets.is_read)
-    runs = [numbers[begin:end].tolist() for begin, end in baskets.runs(numbers)]
+    runs = [numbers[begin:end].tolist() for begin, end in baskets.runs(numbers.tolist())]
     # The first and the last one of a column are wanted in part.
     assert runs == [[0], [1], [2], [4], [6], [7], [8], [9], [10], [12], [14], [15]]
 
@@ -235,7 +235,7 @@ def test_no_run_becomes_too_large() -> None:
     spec = spec_of([1] * 4, [size] * 4, [False] * 4)
     baskets = plan_baskets([spec], [window_of_range(spec.baskets.edges, 0, 4)])
     numbers = np.arange(4)
-    assert max(end - begin for begin, end in baskets.runs(numbers)) <= 2
+    assert max(end - begin for begin, end in baskets.runs(numbers.tolist())) <= 2
 
 
 def test_batches_end_with_groups() -> None:
