@@ -248,7 +248,7 @@ def test_batches_end_with_groups() -> None:
     )
     members = np.arange(number)
     cut: Callable[[int], list[list[int]]] = lambda limit: [  # noqa: E731
-        part.tolist() for part in _cut(ranges, members, limit)
+        part.tolist() for part in _cut(ranges, members, limit, 0)
     ]
     assert [len(part) for part in cut(90)] == [8, 4]
     assert [len(part) for part in cut(50)] == [4, 4, 4]
@@ -266,3 +266,14 @@ def test_batches_keep_to_the_window() -> None:
     assert sum(lengths) == 5000
     found: list[Any] = [i for batch in batches for each in batch for i in each.members.tolist()]
     assert found == list(range(50))
+
+
+def test_gaps_within_requests_count_as_bytes_of_a_batch() -> None:
+    ranges = Ranges(np.zeros(50, np.int64), np.arange(50) * 100, np.full(50, 10), batch_bytes=4000)
+    batches = _batches(ranges, np.arange(50), LocalStore(), 4000)
+    lengths = [sum(request.length for request in batch) for batch in batches]
+    assert max(lengths) <= 2000
+    # Gaps that are too wide to be read cost nothing.
+    apart = Ranges(np.zeros(50, np.int64), np.arange(50) << 20, np.full(50, 10), batch_bytes=4000)
+    batches = _batches(apart, np.arange(50), LocalStore(), 64 << 20)
+    assert [len(batch) for batch in batches] == [50]
