@@ -225,7 +225,7 @@ def test_runs_end_where_baskets_are_not_alike() -> None:
     assert baskets.is_read.tolist() == [True, True, True, False, True, False, True, True] * 2
     assert baskets.is_empty.tolist() == [False] * 5 + [True] + [False] * 7 + [True] + [False] * 2
     numbers = np.flatnonzero(baskets.is_read)
-    runs = [numbers[begin:end].tolist() for begin, end in baskets.runs(numbers)]
+    runs = [numbers[begin:end].tolist() for begin, end in baskets.runs(numbers.tolist())]
     # The first and the last one of a column are wanted in part.
     assert runs == [[0], [1], [2], [4], [6], [7], [8], [9], [10], [12], [14], [15]]
 
@@ -235,7 +235,7 @@ def test_no_run_becomes_too_large() -> None:
     spec = spec_of([1] * 4, [size] * 4, [False] * 4)
     baskets = plan_baskets([spec], [window_of_range(spec.baskets.edges, 0, 4)])
     numbers = np.arange(4)
-    assert max(end - begin for begin, end in baskets.runs(numbers)) <= 2
+    assert max(end - begin for begin, end in baskets.runs(numbers.tolist())) <= 2
 
 
 def test_batches_end_with_groups() -> None:
@@ -248,7 +248,7 @@ def test_batches_end_with_groups() -> None:
     )
     members = np.arange(number)
     cut: Callable[[int], list[list[int]]] = lambda limit: [  # noqa: E731
-        part.tolist() for part in _cut(ranges, members, limit)
+        part.tolist() for part in _cut(ranges, members, limit, 0)
     ]
     assert [len(part) for part in cut(90)] == [8, 4]
     assert [len(part) for part in cut(50)] == [4, 4, 4]
@@ -266,3 +266,14 @@ def test_batches_keep_to_the_window() -> None:
     assert sum(lengths) == 5000
     found: list[Any] = [i for batch in batches for each in batch for i in each.members.tolist()]
     assert found == list(range(50))
+
+
+def test_gaps_within_requests_count_as_bytes_of_a_batch() -> None:
+    ranges = Ranges(np.zeros(50, np.int64), np.arange(50) * 100, np.full(50, 10), batch_bytes=4000)
+    batches = _batches(ranges, np.arange(50), LocalStore(), 4000)
+    lengths = [sum(request.length for request in batch) for batch in batches]
+    assert max(lengths) <= 2000
+    # Gaps that are too wide to be read cost nothing.
+    apart = Ranges(np.zeros(50, np.int64), np.arange(50) << 20, np.full(50, 10), batch_bytes=4000)
+    batches = _batches(apart, np.arange(50), LocalStore(), 64 << 20)
+    assert [len(batch) for batch in batches] == [50]

@@ -16,6 +16,7 @@ __all__ = ["Basket", "Edges", "check_offsets", "join_basket", "split_basket"]
 
 OFFSET = struct.Struct(">i")
 MAX_OFFSET = 2**31 - 1
+STORED_OFFSET = np.dtype(">i4")
 
 
 class Edges(NamedTuple):
@@ -106,7 +107,7 @@ def split_basket(
             f"{tail.size} bytes of offsets do not belong to {entries} entries: expected "
             f"{OFFSET.size * (entries + 2)}"
         )
-    words = tail.view(">i4").astype(np.int32)
+    words = tail.view(STORED_OFFSET).astype(np.int32)
     if words[0] != entries + 1:
         raise CorruptBasketError(
             f"the list of offsets has length {words[0]}, expected {entries + 1}"

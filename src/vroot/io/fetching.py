@@ -207,12 +207,25 @@ def _batches(
         return [[request] for request in requests_for(members)]
     workers = os.cpu_count() or 1
     limit = min(max(ranges.batch_bytes, store.max_request_bytes), window_bytes // (2 * workers))
-    return [requests_for(batch) for batch in _cut(ranges, members, max(limit, 1))]
+    cut = _cut(ranges, members, max(limit, 1), store.max_gap_bytes)
+    return [requests_for(batch) for batch in cut]
 
 
-def _cut(ranges: Ranges, members: IndexArray, limit_bytes: int) -> Iterator[IndexArray]:
+def _bytes_until(ranges: Ranges, members: IndexArray, max_gap_bytes: int) -> IndexArray:
+    """Count the bytes that are fetched up to each range, those of the gaps within requests too."""
+    offset, length = ranges.offset[members], ranges.length[members]
+    gaps = offset[1:] - (offset + length)[:-1]
+    gaps[(gaps < 0) | (gaps > max_gap_bytes)] = 0
+    total: IndexArray = np.cumsum(length)
+    total[1:] += np.cumsum(gaps)
+    return total
+
+
+def _cut(
+    ranges: Ranges, members: IndexArray, limit_bytes: int, max_gap_bytes: int
+) -> Iterator[IndexArray]:
     """Divide ranges into parts of at most so many bytes, at the ends of groups if possible."""
-    total = np.cumsum(ranges.length[members])
+    total = _bytes_until(ranges, members, max_gap_bytes)
     group = np.arange(members.size) if ranges.group is None else ranges.group[members]
     # Numbers of ranges after which a group ends.
     ends = np.append(np.flatnonzero(np.diff(group)) + 1, members.size)

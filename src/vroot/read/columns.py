@@ -161,9 +161,9 @@ def _read(tasks: Sequence[_Task], fetch: Fetch) -> None:
     baskets = plan_baskets(specs, [task.window for task in tasks])
     columns = baskets.column.tolist()
 
-    empty = np.flatnonzero(baskets.is_empty)
+    empty = np.flatnonzero(baskets.is_empty).tolist()
     for begin, end in baskets.runs(empty):
-        first = int(empty[begin])
+        first = empty[begin]
         _put_empty(tasks[columns[first]], baskets, first, end - begin)
     wanted = baskets.is_read
     for number in np.flatnonzero(wanted & ~baskets.is_whole).tolist():
@@ -173,12 +173,14 @@ def _read(tasks: Sequence[_Task], fetch: Fetch) -> None:
         return
 
     def use(places: IndexArray, payloads: list[memoryview], url: str) -> None:
-        order = np.argsort(places)
-        found = numbers[places[order]]
-        sorted_payloads = [payloads[i] for i in order.tolist()]
-        for begin, end in baskets.runs(found):
-            first = int(found[begin])
-            _read_run(tasks[columns[first]], baskets, first, sorted_payloads[begin:end], url)
+        # In plain Python: most often there are few, for which NumPy takes longer.
+        found = numbers[places].tolist()
+        order = sorted(range(len(found)), key=found.__getitem__)
+        ascending = [found[i] for i in order]
+        for begin, end in baskets.runs(ascending):
+            first = ascending[begin]
+            run = [payloads[i] for i in order[begin:end]]
+            _read_run(tasks[columns[first]], baskets, first, run, url)
 
     fetch(_ranges(tasks, baskets, numbers), use)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +35,7 @@ class _Rows(NamedTuple):
     entries: list[int]
     uncompressed_bytes: list[int]
     border_bytes: list[int]
+    joins: list[bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +76,12 @@ class Baskets:
     is_read: Mask
     joins: Mask
 
-    def runs(self, numbers: IndexArray) -> Iterator[tuple[int, int]]:
+    def runs(self, numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Divide some baskets into runs.
 
         Parameters
         ----------
-        numbers : ndarray of int64
+        numbers : sequence of int
             Numbers of baskets, ascending.
 
         Yields
@@ -89,12 +89,15 @@ class Baskets:
         tuple of int
             Half-open range of places in `numbers`, at which there are consecutive baskets.
         """
-        if numbers.size == 0:
-            return
-        splits = np.diff(numbers) != 1
-        splits |= ~self.joins[numbers[1:]]
-        bounds = [0, *(np.flatnonzero(splits) + 1).tolist(), numbers.size]
-        yield from pairwise(bounds)
+        joins = self._rows.joins
+        begin = 0
+        for place in range(1, len(numbers)):
+            number = numbers[place]
+            if not joins[number] or number != numbers[place - 1] + 1:
+                yield begin, place
+                begin = place
+        if numbers:
+            yield begin, len(numbers)
 
     def part(self, first: int, baskets: int, window: BasketRange) -> BasketRange:
         """Say which part of a run is wanted.
@@ -146,6 +149,7 @@ class Baskets:
             self.entries.tolist(),
             self.uncompressed_bytes.tolist(),
             self.border_bytes.tolist(),
+            self.joins.tolist(),
         )
 
     def groups(self, numbers: IndexArray, offset: IndexArray) -> IndexArray:
