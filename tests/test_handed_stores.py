@@ -76,6 +76,14 @@ def test_the_path_in_a_single_store(zlib_file: Path, expected: Any, url: str, pa
     assert set(store.paths) == {path}
 
 
+def test_a_prefix_ends_where_a_name_does(zlib_file: Path, expected: Any) -> None:
+    other, store = Recorded(b""), Recorded(zlib_file.read_bytes())
+    stores = {"s3://buck": other, "s3://bucket": other, "s3://bucket2": store}
+    file = vroot.open(scanned(zlib_file, "s3://bucket2/a.root"), store=stores)
+    assert ak.array_equal(file["Events"].arrays(), expected)
+    assert other.paths == []
+
+
 def test_what_fits_no_prefix_is_read_without(refs: Path, expected: Any) -> None:
     store = Recorded(b"")
     file = vroot.open(refs, store={"s3://bucket/": store})

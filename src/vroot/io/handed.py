@@ -105,7 +105,10 @@ def find_store(stores: Stores | None, url: str) -> HandedStore | None:
         return None
     prefix = ""
     if isinstance(stores, Mapping):
-        fitting = [each for each in stores if url.startswith(each)]
+        # "s3://bucket" is not the beginning of "s3://bucket2/a.root".
+        fitting = [
+            each for each in stores if not each or f"{url}/".startswith(f"{each.rstrip('/')}/")
+        ]
         if not fitting:
             return None
         prefix = max(fitting, key=len)
